@@ -44,6 +44,7 @@ type attempt struct {
 	flushing once
 	process  thread.ExecutionID
 	started  time.Time
+	files    fileState
 	waited   int // for the end of a request
 	// placed is set while it has a place of the witness, changed why it has failed by what was changed there; of the thread's
 	// steps only.
@@ -220,11 +221,11 @@ func (a *attempt) flush() {
 
 // begun notes the process that is about to start, what the thread has used before, and whether it asks a provider that has
 // failed again by itself.
-func (a *attempt) begun(x thread.Execution, used thread.Usage, insists bool) {
+func (a *attempt) begun(x thread.Execution, used thread.Usage, insists bool, files fileState) {
 	dir := a.live.thread().Dir
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.process, a.started, a.before, a.insists = x.ID, x.Started, used, insists
+	a.process, a.started, a.before, a.insists, a.files = x.ID, x.Started, used, insists, files
 	a.record.Calls.Dir = dir
 }
 
@@ -254,7 +255,7 @@ func (a *attempt) become(ctx context.Context, state exec.State, reason string) e
 // becomes is become with what the agent waits for an answer to.
 func (a *attempt) becomes(ctx context.Context, state exec.State, reason string, q *thread.Question) error {
 	a.mu.Lock()
-	was, process, started, before := a.x, a.process, a.started, a.before
+	was, process, started, before, files := a.x, a.process, a.started, a.before, a.files
 	a.mu.Unlock()
 	if was.State.Final() {
 		return exec.ErrFence
@@ -265,6 +266,7 @@ func (a *attempt) becomes(ctx context.Context, state exec.State, reason string, 
 	x, err := a.open.change(ctx, was.ID, was.Fence, func(x *exec.Execution) error {
 		x.State, x.Reason, x.Process, x.Started, x.Before, x.Question = state, reason, process, started, before, q
 		x.Waited = a.time.waited()
+		files.into(x)
 		return nil
 	})
 	if err != nil {
@@ -326,7 +328,7 @@ func (v verdict) apply(x *exec.Execution, at time.Time) {
 // is stored with the end of the process.
 func (a *attempt) decide(ctx context.Context, d verdict) (exec.Execution, error) {
 	a.mu.Lock()
-	events, process, started := a.record.Take(), a.process, a.started
+	events, process, started, files := a.record.Take(), a.process, a.started, a.files
 	called := a.bound.tally(a.record.Calls)
 	a.mu.Unlock()
 	x, err := a.open.supersede(ctx, a.id, func(x *exec.Execution) error {
@@ -336,6 +338,7 @@ func (a *attempt) decide(ctx context.Context, d verdict) (exec.Execution, error)
 		if process != "" {
 			x.Process, x.Started = process, started
 		}
+		files.into(x)
 		called.apply(x)
 		now := a.open.cfg.now()
 		if d.state == exec.Failed {
@@ -505,7 +508,7 @@ func (a *attempt) ended(
 	a.ending = true
 	events := a.record.Close()
 	answer, reported := a.record.Answer(), a.record.Usage()
-	process, started, before, beside := a.process, a.started, a.before, a.beside
+	process, started, before, beside, files := a.process, a.started, a.before, a.beside, a.files
 	called := a.bound.tally(a.record.Calls)
 	differs := a.record.Differs(before, used, beside)
 	a.mu.Unlock()
@@ -522,6 +525,7 @@ func (a *attempt) ended(
 		if process != "" {
 			x.Process, x.Started = process, started
 		}
+		files.into(x)
 		x.Answer, x.Printed, x.Output = answer, x.Printed+exit.Printed, cmp.Or(output, x.Output)
 		x.Usage, x.Before = x.Usage.Add(runs.Used(before, used, beside, reported)), used
 		return nil

@@ -114,6 +114,8 @@ type RunsConfig struct {
 	Witness exec.Witness
 	// Stage keeps what a run prints; nil keeps nothing of it.
 	Stage runs.Stage
+	// Ended is called with each execution whose end is stored. It must not block. May be nil.
+	Ended func(exec.Execution)
 	// Models are those of the tiers; Caps hold for threads that have none of their own: see exec.Capped.
 	Models exec.Models
 	Caps   thread.Caps

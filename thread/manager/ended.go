@@ -160,6 +160,7 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 		l.cfg.gateway.Rest(l.live.id)
 	}
 	if a != nil {
+		filesAfter(ctx, l, a)
 		closePrompt(ctx, l, a, exit, asked)
 	}
 	l.interruptPrompts(ctx, "the agent exited: "+activity.Exit(exit), !asked && !exit.Killed() && !exit.Limit)

@@ -56,6 +56,9 @@ func endAttempt(ctx context.Context, l *run, a *attempt, exit thread.Exit, asked
 	}
 	close(a.done)
 	a.unwanted()
+	if x.State.Final() && l.cfg.Runs.Ended != nil {
+		l.cfg.Runs.Ended(x)
+	}
 	if x.State == exec.Completed || x.State == exec.Failed || x.State == exec.Lost {
 		l.live.markUnseen(ctx)
 	}

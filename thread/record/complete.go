@@ -45,6 +45,14 @@ func (e *Executions) Complete(ctx context.Context, a Author, q CompleteExecution
 		return ExecutionAnswer{}, thread.Kindf(thread.ErrInvalid, "%s began at %s: it cannot have ended before, at %s", x.Name,
 			x.Started.Local().Format(time.DateTime), at.Local().Format(time.DateTime))
 	}
+	made := 0
+	if len(q.Deliverables) > 0 {
+		list, err := (&Outputs{e.c}).Collect(ctx, a, CollectOutputs{Execution: string(x.ID), Deliverables: q.Deliverables})
+		if err != nil {
+			return ExecutionAnswer{}, err
+		}
+		made = len(list)
+	}
 	said, warning := message("the final message", q.Message)
 	var events []work.Event
 	if said != "" {
@@ -66,7 +74,7 @@ func (e *Executions) Complete(ctx context.Context, a Author, q CompleteExecution
 	if err != nil {
 		return ExecutionAnswer{}, err
 	}
-	return ExecutionAnswer{Execution: work.RowOf(ended), Warnings: warned(warning)}, nil
+	return ExecutionAnswer{Execution: work.RowOf(ended), Warnings: warned(warning), Deliverables: made}, nil
 }
 
 // outcome returns how an execution ends by what is said of it.

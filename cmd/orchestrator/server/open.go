@@ -163,9 +163,10 @@ func (a *Server) openManager(ctx context.Context) error {
 		a.files, a.merger = files, merges
 		cfg.Worktrees, cfg.Differ, cfg.Merges = files, files, merges
 		cfg.Runs.Witness = a.openWitness(files)
-		if cfg.Setup, err = a.worktreeSetup(worktrees); err != nil {
+		if a.setup, err = a.worktreeSetup(worktrees); err != nil {
 			return err
 		}
+		cfg.Setup = a.setup
 	}
 	var changes words.Changes
 	if a.files != nil {
@@ -202,7 +203,7 @@ func newWorktree(setting string) manager.WorktreeMode {
 }
 
 // worktreeSetup returns what prepares new worktrees as the project has configured.
-func (a *Server) worktreeSetup(worktrees string) (thread.SetupRunner, error) {
+func (a *Server) worktreeSetup(worktrees string) (*setup.Setup, error) {
 	g, err := git.New(a.Env...)
 	if err != nil {
 		return nil, err

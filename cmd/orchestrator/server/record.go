@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/user"
 
+	"orchestrator/checkpoint/deliverable"
+	"orchestrator/checkpoint/snapshot"
 	"orchestrator/thread"
 	"orchestrator/thread/record"
 	"orchestrator/thread/work"
@@ -22,6 +24,16 @@ func (a *Server) openRecord(context.Context) error {
 		c.User = cmp.Or(u.Username, c.User)
 	}
 	c.Target = a.target
+	if a.files != nil {
+		c.Files = deliverable.New(snapshot.NewCounter(a.files.Store), a.files.Finder, a.Project.Root)
+	}
+	if a.setup != nil {
+		c.Checks = checks{a.setup}
+	}
 	a.record = record.New(c)
+	if store != nil {
+		a.settler.settle, a.settler.all = a.record.Outputs.Settle, a.record.Outputs.SettleAll
+		a.service(a.settler.run)
+	}
 	return nil
 }

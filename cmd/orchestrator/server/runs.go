@@ -62,11 +62,12 @@ func (a *Server) watched(s work.Record) work.Record {
 // runsConfig is how agents work without a terminal.
 func (a *Server) runsConfig() manager.RunsConfig {
 	c := a.Config.Runs
+	a.settler = newSettler(a.Log)
 	r := manager.RunsConfig{
 		OnFail: work.OnFail(c.OnFail), Tries: c.Retries, Fallbacks: c.Fallback,
 		Store: a.watched(a.executions), Deadline: c.Deadline, Lost: work.Policy(c.Lost), Dispose: dispose(c), Asks: thread.Asks(c.Asks),
 		Limits: work.Limits{All: c.Parallel, Agents: c.Agents, Accounts: c.Accounts}, Why: "runs.parallel", Stage: a.stageOutput,
-		Models: c.Tiers, Caps: c.Caps,
+		Models: c.Tiers, Caps: c.Caps, Ended: a.settler.put,
 	}
 	if r.Limits.All == 0 {
 		r.Limits.All, r.Why = runs.DefaultParallel(runtime.NumCPU(), memory())

@@ -42,6 +42,7 @@ import (
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/private"
 	"orchestrator/thread/record"
+	"orchestrator/thread/setup"
 	"orchestrator/thread/spending"
 	"orchestrator/thread/work"
 )
@@ -76,6 +77,8 @@ type Server struct {
 	checked     *storeCheck
 	executions  work.Record
 	record      *record.Book
+	settler     *settler
+	setup       *setup.Setup // nil without a repository
 	clock       *clock
 	staging     *staging.Store
 	pins        *pins
