@@ -44,7 +44,7 @@ func (c carryWork) all(b *backup.Backup, kept *thread.BackupReport) func() []str
 
 // unreadable reports whether an error is that the record itself cannot be read now.
 func unreadable(err error) bool {
-	return errors.Is(err, thread.ErrDamaged) || errors.Is(err, thread.ErrUnreachable) || errors.Is(err, thread.ErrUnsupported)
+	return errors.Is(err, work.ErrNoRecord) || errors.Is(err, thread.ErrDamaged) || errors.Is(err, thread.ErrUnreachable) || errors.Is(err, thread.ErrUnsupported)
 }
 
 // into adds to an export the executions of the thread. It returns a function that says what was left out, once it is

@@ -116,7 +116,11 @@ func (c collector) expire(ctx context.Context, dry bool) (work.Expired, error) {
 	if c.record == nil || c.policy.Record <= 0 {
 		return work.Expired{}, nil
 	}
-	return c.record.Expire(ctx, c.clock.time().Add(-c.policy.Record), dry)
+	done, err := c.record.Expire(ctx, c.clock.time().Add(-c.policy.Record), dry)
+	if unreadable(err) {
+		err = nil
+	}
+	return done, err
 }
 
 // maxKept is how many entries of staged data are named that something keeps from expiring.

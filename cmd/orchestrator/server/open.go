@@ -288,7 +288,7 @@ func (a *Server) listen(context.Context) error {
 		Staging: a.staging, Masks: a.masks, Contexts: contexts{manager: a.manager, masker: a.masker, bases: a.bases, rules: contextRules(a.Config)},
 		Base: a.bases.report,
 		Collect: collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config),
-			clock: a.clock, staging: a.staging, masks: a.masks, record: a.keeper()}.Collect,
+			clock: a.clock, staging: a.staging, masks: a.masks, record: a.kept}.Collect,
 		MCP: a.mcp, ServeMCP: a.serveMCP,
 		Stop: a.end,
 	})
@@ -304,7 +304,7 @@ func (a *Server) listen(context.Context) error {
 // openRetention starts automatic retention.
 func (a *Server) openRetention(context.Context) error {
 	c := collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config), clock: a.clock,
-		masks: a.masks, record: a.keeper(), careful: true, unmerged: a.unmerged()}
+		masks: a.masks, record: a.kept, careful: true, unmerged: a.unmerged()}
 	a.retention = &retention{settings: a.store, collect: c.Collect, clock: a.clock, policy: c.policy}
 	a.every(lookPause, "delete threads past the retention limits", a.retention.look)
 	a.rest = &runRest{limit: time.Duration(a.Config.KeepRuns) * 24 * time.Hour, clock: a.clock, list: a.manager.Threads.List,

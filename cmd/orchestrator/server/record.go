@@ -15,7 +15,10 @@ import (
 
 // openRecord puts the record of work over the store of executions.
 func (a *Server) openRecord(context.Context) error {
-	store, _ := a.watched(a.executions).(work.Record) // for as long as a store may be without
+	var store work.Record = a.kept
+	if a.executions != nil {
+		store = a.watched(a.executions)
+	}
 	c := record.Config{Store: store, Host: a.Config.Host, User: thread.Lookup(a.Env, "USER"), Root: a.Project.Root}
 	if c.Host == "" {
 		c.Host, _ = os.Hostname() // a name that is not known is no reason not to record

@@ -26,11 +26,11 @@ import (
 // workFile is the file of executions beside that of a store of our own.
 const workFile = "work.db"
 
-// openWork opens the store of executions. One that is damaged and cannot be rescued, or of a newer version, is an error
-// of the start, as with threads.
+// openWork opens the store of executions. The server starts also if that fails: without runs and without the record of
+// work, and says why. Nothing of the file is changed then.
 func (a *Server) openWork(ctx context.Context) error {
 	if a.store.Work != nil {
-		a.executions = a.store.Work
+		a.useWork(a.store.Work)
 		return nil
 	}
 	s, err := workdb.Open(ctx, filepath.Join(a.Project.StateDir(), workFile), workdb.Options{
@@ -39,6 +39,12 @@ func (a *Server) openWork(ctx context.Context) error {
 			a.found.add(thread.LevelError, fmt.Sprintf("the store of executions is damaged: %v. Restart the server to rescue them", err))
 		},
 	})
+	if err != nil && ctx.Err() == nil {
+		a.Log.Error("open the executions", "err", err)
+		a.found.add(thread.LevelError, fmt.Sprintf("%v: %v. Threads are not affected; runs wait until it can be", work.ErrNoRecord, err))
+		a.kept = work.Refusing(thread.Hint(err, "mend that and restart the server"))
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("open the executions: %w", err)
 	}
@@ -46,8 +52,18 @@ func (a *Server) openWork(ctx context.Context) error {
 	if r := s.Report(); r != "" {
 		a.found.add(thread.LevelWarn, r)
 	}
-	a.executions = s
+	a.useWork(s)
 	return nil
+}
+
+// useWork takes over the store of executions.
+func (a *Server) useWork(s work.Record) {
+	a.executions = s
+	if k, whole := s.(work.Keeper); whole {
+		a.kept = k
+		return
+	}
+	a.kept = work.Refusing(thread.Kindf(thread.ErrUnsupported, "this store does not take its record along"))
 }
 
 // watched returns the store of executions with clients told of each write, whoever writes.
@@ -65,9 +81,12 @@ func (a *Server) runsConfig() manager.RunsConfig {
 	a.settler = newSettler(a.Log)
 	r := manager.RunsConfig{
 		OnFail: work.OnFail(c.OnFail), Tries: c.Retries, Fallbacks: c.Fallback,
-		Store: a.watched(a.executions), Deadline: c.Deadline, Lost: work.Policy(c.Lost), Dispose: dispose(c), Asks: thread.Asks(c.Asks),
+		Deadline: c.Deadline, Lost: work.Policy(c.Lost), Dispose: dispose(c), Asks: thread.Asks(c.Asks),
 		Limits: work.Limits{All: c.Parallel, Agents: c.Agents, Accounts: c.Accounts}, Why: "runs.parallel", Stage: a.stageOutput,
 		Models: c.Tiers, Caps: c.Caps, Ended: a.settler.put,
+	}
+	if a.executions != nil {
+		r.Store = a.watched(a.executions)
 	}
 	if r.Limits.All == 0 {
 		r.Limits.All, r.Why = runs.DefaultParallel(runtime.NumCPU(), memory())

@@ -75,7 +75,8 @@ type Server struct {
 	listener    *project.Listener
 	store       *openStore
 	checked     *storeCheck
-	executions  work.Record
+	executions  work.Record // nil if it cannot be used
+	kept        work.Keeper // the same as a whole; one that refuses all if it cannot be used
 	record      *record.Book
 	settler     *settler
 	setup       *setup.Setup // nil without a repository
@@ -268,15 +269,9 @@ func (a *Server) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo,
 	return i, nil
 }
 
-// keeper returns the store of the record as a whole, nil if there is none.
-func (a *Server) keeper() work.Keeper {
-	store, _ := a.executions.(work.Keeper)
-	return store
-}
-
 // carryWork returns what takes this server's record along.
 func (a *Server) carryWork() carryWork {
-	return carryWork{store: a.keeper(), spool: a.Project.StateDir()}
+	return carryWork{store: a.kept, spool: a.Project.StateDir()}
 }
 
 // stagedSize returns how much is staged.
