@@ -62,7 +62,7 @@ func TestUnusable(t *testing.T) {
 			r := e2e.NewRig(t)
 			before := r.Demo("before")
 			r.Turn(before, "write a.txt: one")
-			r.Ok("run", "--once", "say hello")
+			r.Ok("run", "--once", "-a", "demo", "say hello")
 			r.Ok("stop")
 			file := filepath.Join(r.StateDir(), "work.db")
 			for _, beside := range []string{"-wal", "-shm"} {
@@ -70,6 +70,7 @@ func TestUnusable(t *testing.T) {
 			}
 			c.spoil(t, file)
 			was, _ := os.ReadFile(file) // a folder has none
+			r.Ok("resume", before)
 			r.Turn(before, "write b.txt: two")
 			after := r.Demo("after")
 			r.Turn(after, "write c.txt: three")
@@ -82,7 +83,7 @@ func TestUnusable(t *testing.T) {
 			r.Ok("import", archive)
 			r.Ok("gc")
 			if c.words != "" {
-				for _, args := range [][]string{{"run", "--once", "say hello"}, {"session", "list"}} {
+				for _, args := range [][]string{{"run", "--once", "-a", "demo", "say hello"}, {"session", "list"}} {
 					if got := r.Run(args...); got.Code == 0 {
 						t.Errorf("%v: it went well: %s", args, got.Stdout+got.Stderr)
 					}
@@ -91,7 +92,7 @@ func TestUnusable(t *testing.T) {
 					t.Errorf("doctor does not say %q:\n%s", c.words, got.Stdout+got.Stderr)
 				}
 			} else {
-				r.Ok("run", "--once", "say hello")
+				r.Ok("run", "--once", "-a", "demo", "say hello")
 				r.Ok("session", "list")
 			}
 			r.Ok("stop", "--force")
