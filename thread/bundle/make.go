@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"orchestrator/thread"
+	"orchestrator/thread/secret"
 	"orchestrator/thread/work"
 )
 
@@ -70,6 +71,8 @@ type Made struct {
 	Kept    work.KeptBundle   `json:"kept"`
 	Pieces  map[string][]byte `json:"-"`
 	Dropped []Dropped         `json:"dropped,omitempty"`
+	// Redacted are the sources of which an agent is given something without the secrets in it.
+	Redacted []string `json:"redacted,omitempty"`
 	// Most is how many tokens an agent may be given with it at most, with the words around its items, and Room how many it
 	// has room for.
 	Most int64 `json:"most"`
@@ -86,6 +89,8 @@ type piece struct {
 	text   string
 	sum    string // "" if its content is not known
 	source string
+	// redacted is set if it had secrets, which no agent is given and nothing keeps.
+	redacted bool
 }
 
 // Make makes a bundle. Required items that have no room are an error; of recommended ones those are left out that have
@@ -93,7 +98,7 @@ type piece struct {
 func Make(o Order, to Target, at time.Time) (Made, error) {
 	room := room(o.Budget, to)
 	made := Made{Room: room.limit, Measured: to.Measured, Window: to.Window, Base: to.Base, Pieces: map[string][]byte{}}
-	form := work.Bundle{ID: o.ID, AgentType: o.AgentType, Scope: strings.TrimSpace(o.Scope), Created: at.UTC().Truncate(time.Second)}
+	form := work.Bundle{ID: o.ID, AgentType: o.AgentType, Scope: secret.Redact(strings.TrimSpace(o.Scope)), Created: at.UTC().Truncate(time.Second)}
 	total := 0
 	var all []piece
 	for _, in := range o.Items {
@@ -110,6 +115,9 @@ func Make(o Order, to Target, at time.Time) (Made, error) {
 		}); twice {
 			made.Dropped = append(made.Dropped, Dropped{p.item.Source, p.item.Tokens, "it is named twice"})
 			continue
+		}
+		if p.redacted {
+			made.Redacted = append(made.Redacted, p.item.Source)
 		}
 		all = append(all, p)
 		form.Items = append(form.Items, p.item)
@@ -179,7 +187,9 @@ func cutPiece(in Item, claims bool, to Target) (piece, error) {
 			return p, err
 		}
 	}
-	p.text, p.sum, p.item.Tokens = text, Sum(text), to.Count(text)
+	p.text = secret.Redact(text)
+	p.redacted = p.text != text
+	p.sum, p.item.Tokens = Sum(p.text), to.Count(p.text)
 	return p, nil
 }
 

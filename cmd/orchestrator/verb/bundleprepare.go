@@ -72,6 +72,9 @@ func (o *prepareOptions) run(c *cli, cmd *cobra.Command, args []string) error {
 		for _, d := range made.Dropped {
 			say(c, "left out %s (%s): %s", d.Source, thread.Tokens(d.Tokens), d.Why)
 		}
+		for _, source := range made.Redacted {
+			say(c, "secrets in %s are replaced in what the agent is given", source)
+		}
 		b := made.Kept.Bundle
 		if o.order.ID != "" && b.ID != o.order.ID {
 			say(c, "the same is kept as %s already", b.ID)
