@@ -28,6 +28,13 @@ type PushReport struct {
 // The requests of the Manager's use cases, as clients send them. A thread is given by its name, a unique prefix of it,
 // or its id; a point in it by "" (newest), the number of a turn, or a checkpoint's id or a prefix of it.
 
+// Given is what the first prompt of a run was made of, beside what its person wrote.
+type Given struct {
+	Bundle  string `json:"bundle,omitempty"`  // the id of the bundle that stands in it
+	Replays string `json:"replays,omitempty"` // the execution whose prompt it repeats
+	Scope   string `json:"scope,omitempty"`   // what it is about, if that is not how the prompt begins
+}
+
 // NewRequest asks for a new thread.
 type NewRequest struct {
 	Agent  string `json:"agent"`
@@ -52,6 +59,8 @@ type NewRequest struct {
 	// Once has it run without a terminal; Execution is the name of the execution, the next exec-NNN when empty.
 	Once      Once   `json:"once,omitzero"`
 	Execution string `json:"execution,omitempty"`
+	// Given is what the prompt of a run was made of.
+	Given Given `json:"given,omitzero"`
 	// By is the thread whose agent asks, "" for the person.
 	By   ID  `json:"-"`
 	Cols int `json:"cols,omitempty"`
@@ -84,9 +93,10 @@ type ForkRequest struct {
 	Keep []string `json:"keep,omitempty"`
 	// NoStart stores the fork without starting its agent.
 	NoStart bool `json:"noStart,omitempty"`
-	// Once, Execution and By are as in NewRequest. A fork of a thread that runs without a terminal runs in one unless Once is on.
+	// Once, Execution, Given and By are as in NewRequest. A fork of a thread that runs without a terminal runs in one unless Once is on.
 	Once      Once   `json:"once,omitzero"`
 	Execution string `json:"execution,omitempty"`
+	Given     Given  `json:"given,omitzero"`
 	By        ID     `json:"-"`
 	// ID is the id of the execution, a new one when empty, and Takes that of the one whose place it takes.
 	ID    string `json:"-"`

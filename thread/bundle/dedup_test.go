@@ -21,7 +21,9 @@ func kept(t testing.TB, id string, items ...bundle.Item) work.KeptBundle {
 	return made.Kept
 }
 
-func file(name, content string) bundle.Item { return bundle.Item{Source: name, Content: []byte(content)} }
+func file(name, content string) bundle.Item {
+	return bundle.Item{Source: name, Content: []byte(content)}
+}
 
 func TestDedup(t *testing.T) {
 	all, two := file("all.md", "a b c d"), file("two.md", "e f g")

@@ -40,6 +40,7 @@ type attempt struct {
 	x        exec.Execution
 	asks     pending
 	given    given
+	hands    once // what it is given is kept once
 	record   runs.Record
 	flushing once
 	process  thread.ExecutionID

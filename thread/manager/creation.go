@@ -55,7 +55,7 @@ func (m *Creation) New(ctx context.Context, r thread.NewRequest) (thread.Status,
 		return thread.Status{}, fmt.Errorf("new thread: %w", err)
 	}
 	if t.Once.On {
-		return m.submitNew(ctx, l, r.By, thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines}, order{name: r.Execution, env: thread.Environ(ctx)})
+		return m.submitNew(ctx, l, r.By, thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines}, order{name: r.Execution, given: r.Given, env: thread.Environ(ctx)})
 	}
 	return m.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt, lines: r.Lines, env: thread.Environ(ctx)})
 }

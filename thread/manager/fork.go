@@ -82,7 +82,7 @@ func (m *Forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 	}
 	if t.Once.On {
 		s, err := m.creation.submitNew(ctx, l, r.By, thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines}, order{
-			name: r.Execution, id: exec.ID(r.ID), takes: exec.ID(r.Takes), env: thread.Environ(ctx),
+			name: r.Execution, given: r.Given, id: exec.ID(r.ID), takes: exec.ID(r.Takes), env: thread.Environ(ctx),
 		})
 		s.LeftOut = left
 		return s, err

@@ -42,9 +42,9 @@ func promptTells(l *run, p thread.Prompt) string {
 	return exec.Told(a.execution())
 }
 
-// promptGives is called before a prompt is given to the agent: its execution runs from here on. If that was taken away
-// meanwhile, the agent does not get it.
-func promptGives(l *run, id thread.PromptID) error {
+// promptGives is called before a prompt is given to the agent, with all that it gets: its execution runs from here on, and
+// what it was given is kept. If it was taken away meanwhile, the agent does not get it.
+func promptGives(l *run, id thread.PromptID, text string) error {
 	a := attemptOf(l)
 	if a == nil || a.prompt != id {
 		l.typist.outbox.mu.Lock()
@@ -62,6 +62,7 @@ func promptGives(l *run, id thread.PromptID) error {
 	case err != nil: // tried again
 		return fmt.Errorf("the store rejects it: %w: %w", err, thread.ErrBusy)
 	}
+	a.handed(l.work.ctx, text)
 	if a.waiting() != nil { // it asked before it had a prompt
 		l.live.enqueue(a.stand)
 	}

@@ -101,7 +101,7 @@ func (m *registry) newRun(t thread.Thread) *run {
 	}
 	l.forget = func() { m.drop(l) }
 	live.back = func() bool { return m.back(l) }
-	typist.gives = func(id thread.PromptID) error { return promptGives(l, id) }
+	typist.gives = func(id thread.PromptID, text string) error { return promptGives(l, id, text) }
 	typist.tells = func(p thread.Prompt) string { return promptTells(l, p) }
 	typist.given = func(id thread.PromptID, err error) {
 		if m.late != nil {

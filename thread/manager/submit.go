@@ -41,6 +41,7 @@ type order struct {
 	id    exec.ID // "" for a new one
 	takes exec.ID // the execution whose place it takes, "" for none
 	again thread.PromptID
+	given thread.Given
 	env   []string // that the person brings who asks; nil for none. It is kept in memory only
 }
 
@@ -65,6 +66,8 @@ func submit(ctx context.Context, l *run, p thread.Prompt, o order) (thread.Promp
 		return thread.Prompt{}, err
 	}
 	x.ID, x.Name = cmp.Or(o.id, x.ID), o.name
+	x.Bundle, x.Replays = o.given.Bundle, exec.ID(o.given.Replays)
+	x.Scope = cmp.Or(line(o.given.Scope), x.Scope)
 	if o.takes != "" {
 		x.TakesPlace(failed)
 	}

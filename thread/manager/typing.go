@@ -219,7 +219,7 @@ func (l *typist) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 	l.wait("")
 	go func() {
 		defer l.work.done()
-		err := l.gives(p.ID)
+		err := l.gives(p.ID, text)
 		if err == nil {
 			if !alone {
 				l.awaitServers()

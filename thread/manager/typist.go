@@ -25,7 +25,7 @@ type typist struct {
 	prompted func(l *liveThread, text string)
 	// gives is called before a prompt is given to the agent, which does not get it on an error, and given after that. The
 	// outbox is not locked.
-	gives func(id thread.PromptID) error
+	gives func(id thread.PromptID, text string) error
 	// tells returns what the agent is told after a prompt, "" for nothing. The outbox is locked.
 	tells func(thread.Prompt) string
 	given func(id thread.PromptID, err error)

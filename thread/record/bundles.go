@@ -309,7 +309,7 @@ func (b *Bundles) Allocate(ctx context.Context, by Author, q AllocateRequest) ([
 	if err != nil {
 		return nil, err
 	}
-	pieces := Allocations(x, k, func(work.BundleItem, string) bool { return !q.Planned })
+	pieces := bundle.Allocations(x, k, func(work.BundleItem, string) bool { return !q.Planned })
 	for i := range pieces {
 		pieces[i].Claimed = true
 	}
@@ -332,20 +332,4 @@ func (b *Bundles) Allocate(ctx context.Context, by Author, q AllocateRequest) ([
 		}
 	}
 	return b.c.Store.Allocations(ctx, x.ID)
-}
-
-// Allocations returns the pieces of a bundle as those of an execution; sent says whether one was sent.
-func Allocations(x work.Execution, k work.KeptBundle, sent func(it work.BundleItem, sum string) bool) []work.Allocation {
-	pieces := make([]work.Allocation, len(k.Bundle.Items))
-	for i, it := range k.Bundle.Items {
-		sum := ""
-		if i < len(k.Pieces) {
-			sum = k.Pieces[i]
-		}
-		pieces[i] = work.Allocation{
-			Execution: x.Name, Type: it.Type, Source: it.Source, Tokens: it.Tokens, Included: sent(it, sum), Bundle: k.Bundle.ID,
-			Priority: it.Priority, Sections: it.Sections, Hash: sum, Claimed: sum == "",
-		}
-	}
-	return pieces
 }

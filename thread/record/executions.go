@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/bundle"
 	"orchestrator/thread/work"
 )
 
@@ -228,16 +229,9 @@ func (c Config) allocate(ctx context.Context, x work.Execution) error {
 	if err != nil {
 		return err
 	}
-	var pieces []work.Allocation
-	for i, item := range b.Bundle.Items {
-		p := work.Allocation{
-			Execution: x.Name, Type: item.Type, Source: item.Source, Tokens: item.Tokens, Included: true, Bundle: b.Bundle.ID,
-			Priority: item.Priority, Sections: item.Sections, Claimed: true,
-		}
-		if i < len(b.Pieces) {
-			p.Hash = b.Pieces[i]
-		}
-		pieces = append(pieces, p)
+	pieces := bundle.Allocations(x, b, func(work.BundleItem, string) bool { return true })
+	for i := range pieces {
+		pieces[i].Claimed = true
 	}
 	return c.Store.Allocate(ctx, x.ID, pieces)
 }

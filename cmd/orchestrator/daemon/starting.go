@@ -6,6 +6,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/api"
 	"orchestrator/thread/grant"
+	"orchestrator/thread/record"
 )
 
 // newThread starts a thread.
@@ -24,6 +25,9 @@ func (s *Server) newThread(ctx context.Context, q thread.NewRequest) (thread.Sta
 		return thread.Status{}, grant.Alone(api.SwitchMCP.Name())
 	}
 	if err := s.mayHaveBase(ctx, q.Base, nil); err != nil {
+		return thread.Status{}, err
+	}
+	if err := s.mayGive(ctx, &q.Given); err != nil {
 		return thread.Status{}, err
 	}
 	q.Started, q.By = q.Started || c.Agent, c.Thread
@@ -45,8 +49,35 @@ func (s *Server) fork(ctx context.Context, q thread.ForkRequest) (thread.Status,
 	if err := s.mayHaveBase(ctx, q.Base, q.Keep, q.Thread); err != nil {
 		return thread.Status{}, err
 	}
+	if err := s.mayGive(ctx, &q.Given); err != nil {
+		return thread.Status{}, err
+	}
 	q.Started, q.By = q.Started || c.Agent, c.Thread
 	return s.Manager.Forks.Fork(ctx, q)
+}
+
+// mayGive finds what a prompt is said to be made of, if the caller sees it, and puts its ids in the place of its names.
+func (s *Server) mayGive(ctx context.Context, g *thread.Given) error {
+	if g.Bundle != "" {
+		k, err := s.Record.Bundles.Find(ctx, authorOf(ctx), record.BundleArg{Ref: g.Bundle})
+		if err != nil {
+			return err
+		}
+		g.Bundle = k.Bundle.ID
+	}
+	if g.Replays == "" {
+		return nil
+	}
+	c := callerOf(ctx)
+	x, err := s.Executions.Execution(ctx, g.Replays)
+	switch {
+	case err != nil:
+		return err
+	case !c.Has(grant.Read) && !c.Owns(x):
+		return c.Lacks("exec replay", grant.Read)
+	}
+	g.Replays = string(x.ID)
+	return nil
 }
 
 // ask sends a prompt to a thread's agent, if the caller may: what else is to be asked, may says.

@@ -114,6 +114,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"exec", "retry", run}, `"start"`},
 		{[]string{"exec", "fallback", run}, `"start"`},
 		{[]string{"exec", "show", "nothing"}, `"read"`},
+		{[]string{"exec", "replay", run}, `"read"`},
 		{[]string{"bundle", "prepare", "--files", "/etc/hosts"}, "outside the project"},
 		{[]string{"check_context_bounds", "--files", "/etc/hosts"}, "outside the project"},
 		{[]string{"bundle", "allocate", run, ".mcp.json"}, "no bundle"},

@@ -48,6 +48,8 @@ func verbCases(one, old string) []verbCase {
 		usage("exec", "show"), fails(exitcode.NotFound, "no execution named", "exec", "show", "nothing"), usage("exec", "logs"), fails(exitcode.NotFound, "exec list", "exec", "logs", "-f", "nothing"),
 		usage("exec", "cancel"), fails(exitcode.NotFound, "no execution named", "exec", "cancel", "nothing"), usage("exec", "send", "nothing"),
 		fails(exitcode.NotFound, "no execution named", "exec", "send", "nothing", "x"), usage("exec", "resume"), fails(exitcode.NotFound, "no execution named", "exec", "resume", "nothing"),
+		usage("exec", "replay"), fails(exitcode.NotFound, "no execution named", "exec", "replay", "nothing"), fails(exitcode.Usage, "leave --bundle out", "exec", "replay", "nothing", "--bundle", "x"),
+		fails(exitcode.Usage, "needs --once", "run", "-a", "demo", "--bundle", "x", "y"), fails(exitcode.NotFound, "no bundle", "run", "--once", "-a", "demo", "--bundle", "nothing", "y"), fails(exitcode.NotFound, "no such file", "run", "--once", "-a", "demo", "--bundle", "nothing.json", "y"),
 		fails(exitcode.Usage, "bundle needs a verb", "bundle"), fails(exitcode.Usage, "of nothing", "bundle", "prepare"),
 		fails(exitcode.NotFound, "no such file", "bundle", "prepare", "--files", "nothing.md"), fails(exitcode.Usage, "a folder", "bundle", "prepare", "--files", "."),
 		fails(exitcode.Usage, "write FILE#HEADING", "bundle", "prepare", "--files", ".mcp.json", "--section", ".mcp.json"), fails(exitcode.Usage, "not among", "bundle", "prepare", "--files", ".mcp.json", "--section", "x#y"),

@@ -102,6 +102,9 @@ func newVerb(c *cli) *cobra.Command {
 			if err := c.place(&r); err != nil {
 				return err
 			}
+			if err := once.bundle.give(ctx, c, cl, &r.Prompt, &r.Given); err != nil {
+				return err
+			}
 			err := c.withWarnings(ctx, cl, func() (err error) { s, err = newCall(r).Do(ctx, cl, r); return })
 			if err != nil {
 				return err

@@ -23,6 +23,7 @@ type onceOptions struct {
 	asks    string
 	budget  budgetFlag
 	detach  bool
+	bundle  bundleFlags
 }
 
 // flags adds the flags of a verb. One that follows its run need not.
@@ -47,6 +48,7 @@ func (o *onceOptions) flags(cmd *cobra.Command, follows bool) {
 	f.StringVar(&o.once.Task, "task", "", "with --session: `TITLE` of a task of it, which is made if there is none")
 	f.StringVar(&o.once.Type, "type", "", "`KIND` of agent that it is, such as debugger, for the record")
 	f.StringVar(&o.name, "as", "", "with --once: `NAME` of the execution (default: the next exec-001)")
+	o.bundle.flags(f)
 	if follows {
 		f.BoolVarP(&o.detach, "detach", "d", false, "with --once: print the execution's name and do not wait")
 	}
@@ -60,7 +62,7 @@ func (o *onceOptions) flags(cmd *cobra.Command, follows bool) {
 // onceFlags are the names of the flags that mean something with --once only.
 func onceFlags() []string {
 	return []string{
-		"read-only", "priority", "deadline", "lost", "on-fail", "fallback", "asks", "dispose", "as", "detach", "calls", "words", "explore",
+		"read-only", "priority", "deadline", "lost", "on-fail", "fallback", "asks", "dispose", "as", "detach", "calls", "words", "explore", "bundle", "as-prepared",
 	}
 }
 
