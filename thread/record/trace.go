@@ -11,6 +11,8 @@ import (
 )
 
 const (
+	// longestRef is longer than any path.
+	longestRef = 4096
 	// mostUses, mostBefore and mostNatives are how many executions a chain has beside its own.
 	mostUses    = 20
 	mostBefore  = 20
@@ -38,6 +40,9 @@ func (a *Answers) Trace(ctx context.Context, by Author, q TraceRequest) (Trace, 
 // resolve finds the execution that a reference leads to, and notes what the reference stands for.
 func (a *Answers) resolve(ctx context.Context, by Author, t *Trace) (work.Execution, error) {
 	ref := strings.TrimSpace(t.Ref)
+	if ref == "" || len(ref) > longestRef {
+		return work.Execution{}, unknownRef(t.Ref)
+	}
 	x, err := a.execution(ctx, by, ref)
 	if err == nil {
 		t.Found = LinkedExecution
@@ -53,10 +58,15 @@ func (a *Answers) resolve(ctx context.Context, by Author, t *Trace) (work.Execut
 		}
 	}
 	if errors.Is(err, thread.ErrNotFound) {
-		err = thread.Hint(thread.Kindf(thread.ErrNotFound, "%q is no execution, no output, no bundle and no file that came of one", thread.Excerpt(t.Ref)),
-			"`orchestrator history` lists executions")
+		err = unknownRef(t.Ref)
 	}
 	return work.Execution{}, err
+}
+
+// unknownRef is the error for a reference that stands for nothing.
+func unknownRef(ref string) error {
+	return thread.Hint(thread.Kindf(thread.ErrNotFound, "%q is no execution, no output, no bundle and no file that came of one", thread.Excerpt(ref)),
+		"`orchestrator history` lists executions")
 }
 
 // byOutput finds the execution of an output by its number: 42, #42.
