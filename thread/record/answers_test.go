@@ -280,7 +280,9 @@ func TestProduced(t *testing.T) {
 // TestStats: what a sub-agent used is a part of what its parent used, and counted once.
 func TestStats(t *testing.T) {
 	p := newPast(t)
-	cents := func(n float64, in int64) thread.Usage { return thread.Usage{Input: in, CacheRead: 1, CostUSD: n / 100, Priced: true} }
+	cents := func(n float64, in int64) thread.Usage {
+		return thread.Usage{Input: in, CacheRead: 1, CostUSD: n / 100, Priced: true}
+	}
 	parent := p.ran(work.Completed, work.Execution{Agent: "demo", Type: "lead", Model: "large", Usage: cents(30, 300)})
 	p.ran(work.Failed, work.Execution{Kind: work.KindNative, Agent: "demo", Type: "explore", Model: "small", Parent: parent.ID, Key: "a", Usage: cents(10, 100)})
 	p.ran(work.Completed, work.Execution{Agent: "other", Type: "lead", Usage: thread.Usage{Input: 50, Unknown: 1}})
@@ -320,4 +322,3 @@ func TestStats(t *testing.T) {
 		t.Errorf("an agent that has none: %+v, %v", s, err)
 	}
 }
-

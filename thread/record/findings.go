@@ -208,8 +208,8 @@ func prepared(f facts) (out []Finding) {
 	}
 	if b := f.bundle; b != nil {
 		if b.Bundle.AgentType != "" && f.x.Type != "" && b.Bundle.AgentType != f.x.Type {
-			out = append(out, Finding{Code: FoundOtherFor, Text: fmt.Sprintf("its bundle %s was made for a %s, and it is a %s",
-				b.Bundle.ID, b.Bundle.AgentType, f.x.Type), Do: "orchestrator bundle show " + b.Bundle.ID})
+			out = append(out, Finding{Code: FoundOtherFor, Text: fmt.Sprintf("its bundle %s was made for %s, and it is %s",
+				b.Bundle.ID, work.OneOf(b.Bundle.AgentType), work.OneOf(f.x.Type)), Do: "orchestrator bundle show " + b.Bundle.ID})
 		}
 		if differs(b.Bundle.Scope, f.x.Scope) {
 			out = append(out, Finding{Code: FoundOtherFor, Note: alike(b.Bundle.Scope, f.x.Scope), Text: fmt.Sprintf("its bundle %s was made for another scope: %q",

@@ -2,6 +2,7 @@ package work
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"orchestrator/thread"
@@ -93,3 +94,14 @@ func RowOf(x Execution) Row {
 
 // Took is how long it worked, 0 if it has not ended.
 func (r Row) Took() time.Duration { return time.Duration(r.Seconds * float64(time.Second)) }
+
+// OneOf names an agent of a type in a sentence: "a debugger", "an implementor".
+func OneOf(agentType string) string {
+	if agentType == "" {
+		return "an agent"
+	}
+	if strings.ContainsRune("aeiouAEIOU", rune(agentType[0])) {
+		return "an " + agentType
+	}
+	return "a " + agentType
+}

@@ -63,7 +63,7 @@ func givenPieces(w io.Writer, g record.Given) {
 	if b := g.Bundle; b != nil {
 		text := fmt.Sprintf("%s, %s tokens, %s left", b.ID, thread.Tokens(b.Tokens), leftOf(b.Remaining))
 		if b.AgentType != "" {
-			text += ", made for a " + b.AgentType
+			text += ", made for " + work.OneOf(b.AgentType)
 		}
 		fact(w, "bundle", text+", "+clock(b.Created))
 	} else if g.Execution.Bundle != "" {

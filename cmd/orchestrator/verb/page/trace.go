@@ -125,7 +125,7 @@ func chain(w io.Writer, t record.Trace, names map[thread.ID]string, now time.Tim
 	if t.Replays != nil {
 		fact(w, "repeats", t.Replays.Execution)
 	}
-	fact(w, "began", ago(x.Created, now)+joined(" at commit ", plain.Start(x.Base, 8))+joined(" in ", x.Dir))
+	fact(w, "began", ago(x.Created, now)+joined(" at commit ", fmt.Sprintf("%.8s", x.Base))+joined(" in ", x.Dir))
 	r := t.Given.Execution
 	fact(w, "time", took(r))
 	fact(w, "cost", fmt.Sprintf("%s, %s tokens in, %s out%s", r.Money(), thread.Tokens(r.In), thread.Tokens(r.Out), joined(", of ", budget.Format(x.Budget))))
