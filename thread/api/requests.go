@@ -80,6 +80,8 @@ type ExecutionsRequest struct {
 	States []work.State `json:"states,omitempty"`
 	Before work.ID      `json:"before,omitempty"` // only older ones than this
 	Limit  int          `json:"limit,omitempty"`  // 100 when 0
+	// All is for executions of all kinds, and not runs only.
+	All bool `json:"all,omitempty"`
 }
 
 // ExecutionEventsRequest asks for the record of an execution after an event.

@@ -74,7 +74,7 @@ func (e *Executions) Complete(ctx context.Context, a Author, q CompleteExecution
 	if err != nil {
 		return ExecutionAnswer{}, err
 	}
-	return ExecutionAnswer{Execution: work.RowOf(ended), Warnings: warned(warning), Deliverables: made}, nil
+	return ExecutionAnswer{Execution: work.RowOf(ended), Warnings: warned(warning), Deliverables: made}, e.c.settleTask(ctx, ended)
 }
 
 // outcome returns how an execution ends by what is said of it.
@@ -134,5 +134,5 @@ func (e *Executions) unknown(ctx context.Context, a Author, ref string) error {
 		return err
 	}
 	return thread.Hint(thread.Kindf(thread.ErrNotFound, "no execution named %q", thread.Excerpt(ref)),
-		fmt.Sprintf("write it down before it begins: orchestrator exec init --execution-id %s", thread.Excerpt(ref)))
+		fmt.Sprintf("write it down before it begins: orchestrator exec init \"...\" --type debugger --as %s", thread.Excerpt(ref)))
 }

@@ -1,10 +1,10 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"orchestrator/thread"
@@ -24,9 +24,9 @@ type InitExecution struct {
 	Scope   string `json:"scope,omitempty"`
 	Model   string `json:"model,omitempty"`
 	Agent   string `json:"agent,omitempty"` // the program
-	// Context is how many tokens of context it is given, Bundle the id or hash of the bundle that it is given: one of them.
-	Context int64  `json:"context_token_count,omitempty"`
-	Bundle  string `json:"bundle_id,omitempty"`
+	// Context is how many tokens of context it is given, Bundle the bundle that it is given: at most one of them.
+	Context int64      `json:"context_token_count,omitempty"`
+	Bundle  *BundleArg `json:"bundle,omitempty"`
 	// Prompt is all of what it is asked.
 	Prompt string `json:"prompt,omitempty"`
 	// Dir is the folder that it works in.
@@ -48,7 +48,14 @@ func (e *Executions) Init(ctx context.Context, a Author, q InitExecution) (Execu
 	if err := e.c.mayRecord(ctx, a, len(q.Scope)+len(q.Prompt)); err != nil {
 		return ExecutionAnswer{}, err
 	}
-	x, warnings, err := e.intended(ctx, a, q)
+	var given work.KeptBundle
+	if q.Bundle != nil {
+		var err error
+		if given, err = (&Bundles{e.c}).Find(ctx, a, *q.Bundle); err != nil {
+			return ExecutionAnswer{}, fmt.Errorf("the bundle: %w", err)
+		}
+	}
+	x, warnings, err := e.intended(ctx, a, q, given)
 	if err != nil {
 		return ExecutionAnswer{}, err
 	}
@@ -68,17 +75,17 @@ func (e *Executions) Init(ctx context.Context, a Author, q InitExecution) (Execu
 	if prompt != "" {
 		added, err = e.c.Store.Change(ctx, added.ID, added.Fence, func(*work.Execution) error { return nil }, work.Event{Kind: work.KindGiven, Text: prompt})
 	}
-	if err == nil && q.Bundle != "" {
-		err = e.c.allocate(ctx, added)
+	if err == nil && q.Bundle != nil {
+		err = e.allocate(ctx, added, given)
 	}
 	if err == nil && x.Session != "" {
-		err = e.begun(ctx, x.Session)
+		err = errors.Join(e.begun(ctx, x.Session), e.c.settleTask(ctx, added))
 	}
 	return ExecutionAnswer{Execution: work.RowOf(added), Warnings: warnings}, err
 }
 
 // intended returns an execution as it is to be written down.
-func (e *Executions) intended(ctx context.Context, a Author, q InitExecution) (x work.Execution, warnings []string, err error) {
+func (e *Executions) intended(ctx context.Context, a Author, q InitExecution, given work.KeptBundle) (x work.Execution, warnings []string, err error) {
 	now := e.c.Now()
 	x = work.Execution{
 		ID: thread.NewID[work.ID](), Name: q.Name, Kind: work.KindHand, Thread: a.Thread, By: a.Thread, State: work.Deployed, Attempt: 1,
@@ -102,16 +109,17 @@ func (e *Executions) intended(ctx context.Context, a Author, q InitExecution) (x
 	switch {
 	case q.Context < 0:
 		return x, nil, thread.Kindf(thread.ErrInvalid, "the number of tokens is 0 or more")
-	case q.Context > 0 && q.Bundle != "":
+	case q.Context > 0 && q.Bundle != nil:
 		return x, nil, thread.Hint(thread.Kindf(thread.ErrInvalid, "give the context as a number of tokens or as a bundle"), "a bundle has its number")
-	case q.Task != "" && q.Session == "":
-		return x, nil, thread.Kindf(thread.ErrInvalid, "a task is one of a work session: name that too")
 	}
-	if err := e.fromBundle(ctx, q.Bundle, &x); err != nil {
-		return x, nil, err
+	if q.Bundle != nil {
+		fromBundle(given, &x)
 	}
 	if x.Type == "" {
-		return x, nil, thread.Hint(thread.Kindf(thread.ErrInvalid, "an execution needs the type of its agent"), "name it as you would to a colleague: --agent-type debugger")
+		return x, nil, thread.Hint(thread.Kindf(thread.ErrInvalid, "an execution needs the type of its agent"), "name it as you would to a colleague, such as debugger")
+	}
+	if err := work.CheckBelongs(x.Session, x.Task, x.Type); err != nil {
+		return x, nil, err
 	}
 	if x.Scope == "" {
 		x.Scope = x.Task
@@ -129,29 +137,10 @@ func (e *Executions) intended(ctx context.Context, a Author, q InitExecution) (x
 }
 
 // fromBundle takes over what a bundle says of the execution that is given it.
-func (e *Executions) fromBundle(ctx context.Context, ref string, x *work.Execution) error {
-	if ref == "" {
-		return nil
-	}
-	b, err := e.c.Store.Bundle(ctx, ref)
-	if errors.Is(err, thread.ErrNotFound) {
-		return thread.Hint(thread.Kindf(thread.ErrNotFound, "no bundle %q", thread.Excerpt(ref)),
-			"prepare it with `orchestrator bundle prepare`, or give --context-token-count")
-	}
-	if err != nil {
-		return err
-	}
-	x.Bundle, x.Context = b.Bundle.ID, b.Bundle.Total
-	if x.Type == "" {
-		x.Type = b.Bundle.AgentType
-	}
-	if x.Scope == "" {
-		x.Scope = line(b.Bundle.Scope)
-	}
-	if x.Model == "" {
-		x.Model = b.Model
-	}
-	return nil
+func fromBundle(given work.KeptBundle, x *work.Execution) {
+	b := given.Bundle
+	x.Bundle, x.Context = b.ID, b.Total
+	x.Type, x.Scope, x.Model = cmp.Or(x.Type, b.AgentType), cmp.Or(x.Scope, line(b.Scope)), cmp.Or(x.Model, given.Model)
 }
 
 // base finds the commit with which what an execution makes of files is compared. What is not known is no reason not to
@@ -190,8 +179,7 @@ func backdated(a Author, at, now time.Time) (time.Time, error) {
 	}
 }
 
-// mayJoin refuses an execution of a work session that is over, or of a task that it has not. Anybody may work on what
-// another began.
+// mayJoin refuses an execution of a work session that is over. Anybody may work on what another began.
 func (e *Executions) mayJoin(ctx context.Context, a Author, x work.Execution) error {
 	if x.Session == "" {
 		return nil
@@ -200,15 +188,7 @@ func (e *Executions) mayJoin(ctx context.Context, a Author, x work.Execution) er
 	if err != nil {
 		return e.c.unknownSession(ctx, a, x.Session, err)
 	}
-	if err := s.Open(); err != nil || x.Task == "" {
-		return err
-	}
-	all, err := e.c.Store.Tasks(ctx, x.Session)
-	if err == nil && !slices.ContainsFunc(all, func(t work.Task) bool { return t.Title == x.Task }) {
-		err = thread.Hint(thread.Kindf(thread.ErrNotFound, "the work session %s has no task %q", x.Session, x.Task),
-			fmt.Sprintf("add it: orchestrator session task %s %q", x.Session, x.Task))
-	}
-	return err
+	return s.Open()
 }
 
 // begun has a work session go on executing, since an execution of it is stored. One that has ended meanwhile stays so.
@@ -223,15 +203,11 @@ func (e *Executions) begun(ctx context.Context, session string) error {
 	return err
 }
 
-// allocate records what a bundle has as the context of an execution that somebody says was given it.
-func (c Config) allocate(ctx context.Context, x work.Execution) error {
-	b, err := c.Store.Bundle(ctx, x.Bundle)
-	if err != nil {
-		return err
-	}
-	pieces := bundle.Allocations(x, b, func(work.BundleItem, string) bool { return true })
+// allocate records what a bundle has as the context of an execution that, as somebody says, was given it.
+func (e *Executions) allocate(ctx context.Context, x work.Execution, given work.KeptBundle) error {
+	pieces := bundle.Allocations(x, given, func(work.BundleItem, string) bool { return true })
 	for i := range pieces {
 		pieces[i].Claimed = true
 	}
-	return c.Store.Allocate(ctx, x.ID, pieces)
+	return e.c.Store.Allocate(ctx, x.ID, pieces)
 }

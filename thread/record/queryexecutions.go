@@ -59,6 +59,15 @@ func (e *Executions) Query(ctx context.Context, a Author, q QueryExecutions) ([]
 	return rows, nil
 }
 
+// List returns executions of all kinds as they are stored, newest first, as far as an author sees them.
+func (e *Executions) List(ctx context.Context, a Author, q work.Query) ([]work.Execution, error) {
+	list, err := e.c.Store.Recorded(ctx, work.RecordQuery{Thread: q.Thread, States: q.States, Before: q.Before, Limit: q.Limit, Seen: a.seen()})
+	if list == nil {
+		list = []work.Execution{}
+	}
+	return list, err
+}
+
 // query returns what selects them in the store.
 func (q QueryExecutions) query(a Author) (work.RecordQuery, error) {
 	out := work.RecordQuery{

@@ -77,9 +77,8 @@ func checkPolicy(a Author, q InitSession) error {
 		return thread.Hint(thread.Kindf(thread.ErrNotGranted, "only the user says what a work session may spend, and whether it asks before"),
 			"leave out the policy and the budget")
 	}
-	policies := []work.Approval{"", work.ApproveManual, work.ApproveSuggest, work.ApproveAuto}
 	switch b := q.Budget; {
-	case !slices.Contains(policies, q.Policy):
+	case q.Policy != "" && !slices.Contains(work.Approvals(), q.Policy):
 		return thread.Hint(thread.Kindf(thread.ErrInvalid, "policy %q is not known", thread.Excerpt(string(q.Policy))), "take manual, suggest or auto")
 	case b.Tokens != nil && *b.Tokens < 0, b.USD != nil && (*b.USD < 0 || math.IsNaN(*b.USD) || math.IsInf(*b.USD, 0)):
 		return thread.Kindf(thread.ErrInvalid, "a budget is 0 or more")

@@ -70,3 +70,33 @@ func (s *Sessions) Task(ctx context.Context, a Author, q PutTask) (work.Task, er
 	}
 	return s.c.Store.PutTask(ctx, t)
 }
+
+// mostOfTask is how many executions of a task decide about its state: the newest.
+const mostOfTask = 200
+
+// settleTask has the state of an execution's task follow it. A task that there is not yet is made.
+func (c Config) settleTask(ctx context.Context, x work.Execution) error {
+	if x.Session == "" || x.Task == "" {
+		return nil
+	}
+	list, err := c.Store.Recorded(ctx, work.RecordQuery{Session: x.Session, Task: x.Task, Limit: mostOfTask})
+	if err != nil {
+		return err
+	}
+	all, err := c.Store.Tasks(ctx, x.Session)
+	if err != nil {
+		return err
+	}
+	now := c.Now()
+	t := work.Task{Session: x.Session, Title: x.Task, Created: now, By: x.By}
+	if i := slices.IndexFunc(all, func(t work.Task) bool { return t.Title == x.Task }); i >= 0 {
+		t = all[i]
+	}
+	status := work.TaskStatusOf(list)
+	if t.Status == status {
+		return nil
+	}
+	t.Status, t.Updated = status, now
+	_, err = c.Store.PutTask(ctx, t)
+	return err
+}

@@ -19,7 +19,7 @@ const (
 func CheckScope(scope string) (warning string, err error) {
 	switch n := utf8.RuneCountInString(scope); {
 	case strings.TrimSpace(scope) == "":
-		return "", thread.Hint(thread.Kindf(thread.ErrInvalid, "the scope is empty"), `say in a sentence what it is for: --scope "Fix the login"`)
+		return "", thread.Hint(thread.Kindf(thread.ErrInvalid, "the scope is empty"), `say in a sentence what it is for, such as "Fix the login"`)
 	case len(scope) > maxScope:
 		return "", thread.Hint(thread.Kindf(thread.ErrInvalid, "the scope has %s, the limit is %s", thread.Bytes(int64(len(scope))), thread.Bytes(maxScope)),
 			"say in a sentence what it is for, and give the rest as context or as the prompt")

@@ -126,7 +126,7 @@ func (s *Session) Open() error {
 		return nil
 	}
 	return thread.Hint(thread.Kindf(thread.ErrRefused, "the work session %s is %s since %s: nothing is added to it any more", s.Name, s.Status,
-		s.Completed.Local().Format(time.DateTime)), "begin another: orchestrator session init --scope \"...\"")
+		s.Completed.Local().Format(time.DateTime)), "begin another: orchestrator session init \"...\"")
 }
 
 // SessionQuery selects work sessions.

@@ -145,6 +145,9 @@ func (s *Server) executions(ctx context.Context, q api.ExecutionsRequest) ([]wor
 		}
 		query.Thread = st.ID
 	}
+	if q.All {
+		return s.Record.Executions.List(ctx, authorOf(ctx), query)
+	}
 	for range mostPages {
 		list, err := s.Executions.List(ctx, query)
 		if err != nil {

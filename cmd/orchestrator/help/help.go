@@ -27,6 +27,7 @@ func Topics() []Topic {
 		{"runs", "Agents without a terminal: one prompt, its answer, a queue and an end"},
 		{"bundles", "What agents are given before they begin: prepared, counted, shared"},
 		{"answers", "What ran, what it was given, what came of it, and what went wrong"},
+		{"record", "What agents were given, what they did, and what came of it"},
 		{"budgets", "What may be spent, how that is kept, and what is not known"},
 		{"notifications", "Being called: the event log, notifications, commands on events"},
 		{"settings", "Settings, limits, model windows and prices, retention"},

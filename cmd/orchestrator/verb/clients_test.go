@@ -22,6 +22,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 	run := r.Ok("run", "--once", "-d", "-a", "demo", "hello")
 	archive := filepath.Join(t.TempDir(), "archive")
 	staged := r.Ok("stage")
+	theirs, byHand := r.Ok("session", "init", "what the person wants"), r.Ok("exec", "init", "what the person does", "--type", "person")
 	const alone = "only the user may do this"
 	refused := []struct {
 		words []string
@@ -123,6 +124,15 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"budget"}, `"read"`},
 		{[]string{"budget", "set", "project", "--usd", "1000"}, alone},
 		{[]string{"budget", "clear", "project"}, alone},
+		{[]string{"session", "init", "x", "--policy", "auto"}, "only the user"},
+		{[]string{"session", "init", "x", "--budget", "9usd"}, "only the user"},
+		{[]string{"session", "phase", theirs, "2"}, "recorded by another"},
+		{[]string{"session", "complete", theirs}, "recorded by another"},
+		{[]string{"session", "show", theirs}, `"read"`},
+		{[]string{"exec", "show", byHand}, `"read"`},
+		{[]string{"exec", "complete", byHand}, "recorded by another"},
+		{[]string{"exec", "init", "x", "--type", "y", "--at", "3d"}, "records what happens now"},
+		{[]string{"execution_tracker", "complete-session", "--session-id", theirs}, "recorded by another"},
 		{[]string{"queue", "list"}, `"read"`},
 		{[]string{"queue", "pause"}, alone},
 		{[]string{"queue", "resume", "demo"}, alone},
@@ -130,6 +140,9 @@ func TestAgentCallsVerbs(t *testing.T) {
 	}
 	allowed := [][]string{
 		{"threads"}, {"exec", "list"}, {"history"}, {"history", "hello"}, {"history", "bundles"}, {"stats"}, {"stats", "--by", "day"}, {"inbox"}, {"events", "--thread", in.Name}, {"prompts", in.Name}, {"why", in.Name}, {"grants", in.Name}, {"checkpoint", "list", in.Name}, {"version"}, {"doctor"}, {"completion", "bash"},
+		{"session", "init", "what the agent does", "--as", "mine"}, {"session", "list"}, {"session", "phase", "mine", "3"}, {"session", "task", "mine", "one"}, {"session", "show", "mine"},
+		{"exec", "init", "x", "--type", "helper", "--session", "mine", "--as", "my-1"}, {"exec", "query"}, {"exec", "show", "my-1"}, {"exec", "list", "--all"}, {"exec", "complete", "my-1", "--message", "done"},
+		{"exec", "init", "x", "--type", "helper", "--session", theirs}, {"session", "show", theirs}, {"session", "complete", "mine"}, {"execution_tracker", "query", "--limit", "5"},
 		{"stage"}, {"stage", "list"}, {"retrieve", staged}, {"context", "show", in.Name}, {"context", "base", in.Name}, {"context", "base"},
 		{"bundle", "list"}, {"bundle", "prepare", "--files", ".mcp.json"}, {"bundle", "show", "bundle-001"}, {"bundle", "explain", "bundle-001"}, {"bundle", "brief", "bundle-001"},
 		{"bundle", "budget", "--bundles", "bundle-001"}, {"context_manager", "track-budget", "--bundles", "bundle-001"},

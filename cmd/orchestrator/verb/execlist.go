@@ -22,10 +22,12 @@ func execList(c *cli) *cobra.Command {
 		Use: "list", Short: "List executions, newest first", Args: exactly(),
 		Long: "List executions, newest first: each is one prompt of a thread that runs without a terminal.\n\n" +
 			"States: queued, deployed (being started), running, needs_input; completed, failed, cancelled, lost (its server\n" +
-			"died meanwhile).",
+			"died meanwhile). With --all also terminals, sub-agents, and what was written down by hand; \"exec query\" selects\n" +
+			"among those.",
 	}
 	cmd.Flags().StringSliceVar(&states, "state", nil, "only in these states, such as queued,running")
 	cmd.Flags().StringVarP(&r.Thread, "thread", "t", "", "only of this thread")
+	cmd.Flags().BoolVar(&r.All, "all", false, "list executions of all kinds")
 	cmd.Flags().IntVarP(&limit, "limit", "n", limit, "maximum number of rows")
 	offer(cmd, "thread", c.completeThreads)
 	offer(cmd, "state", cobra.FixedCompletions(names(work.States()), cobra.ShellCompDirectiveNoFileComp))

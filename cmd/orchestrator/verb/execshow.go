@@ -10,6 +10,7 @@ import (
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread/api"
+	"orchestrator/thread/work"
 )
 
 func execShow(c *cli) *cobra.Command {
@@ -25,7 +26,33 @@ func execShow(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.out.show(x, func(w io.Writer) { page.Execution(w, x, byID, time.Now()) })
+			all := shownExecution{Execution: x}
+			if all.Asked, err = wholeText(ctx, cl, x, x.Given); err == nil {
+				all.Answered, err = wholeText(ctx, cl, x, x.Said)
+			}
+			if err != nil {
+				return err
+			}
+			return c.out.show(all, func(w io.Writer) { page.Execution(w, x, all.Asked, all.Answered, byID, time.Now()) })
 		}),
 	}
+}
+
+// shownExecution is an execution with the texts that it has in full.
+type shownExecution struct {
+	work.Execution
+	Asked    string `json:"given_text,omitempty"`
+	Answered string `json:"said_text,omitempty"`
+}
+
+// wholeText returns the text of an event of an execution, "" for none.
+func wholeText(ctx context.Context, cl *client.Client, x work.Execution, seq int64) (string, error) {
+	if seq == 0 {
+		return "", nil
+	}
+	list, err := api.ExecutionEvents.Do(ctx, cl, api.ExecutionEventsRequest{Execution: string(x.ID), After: seq - 1, Limit: 1})
+	if err != nil || len(list) == 0 || list[0].Seq != seq {
+		return "", err
+	}
+	return list[0].Text, nil
 }

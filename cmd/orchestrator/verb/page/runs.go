@@ -26,7 +26,7 @@ func Executions(w io.Writer, list []work.Execution, names map[thread.ID]string, 
 	var t Columns
 	t.Row("EXECUTION", "THREAD", "AGENT", "STATE", "CALLS", "COST", "TIME", "AGE", "ABOUT")
 	for _, x := range list {
-		t.Row(x.Name, threadName(x, names), x.Agent, tried(x), calls(x.Calls, x.Caps.Calls), runCost(x), Took(x, now), thread.Age(now.Sub(x.Created)),
+		t.Row(x.Name, threadName(x, names), cmp.Or(x.Agent, x.Type), tried(x), calls(x.Calls, x.Caps.Calls), runCost(x), Took(x, now), thread.Age(now.Sub(x.Created)),
 			plain.Cut(about(x), mostAbout))
 	}
 	t.Print(w)
@@ -74,14 +74,18 @@ func Took(x work.Execution, now time.Time) string {
 // runCost is what an execution has cost: "?" stands for what is not known.
 func runCost(x work.Execution) string { return cmp.Or(x.Usage.Money(), "-") }
 
-// Execution prints everything about one execution.
-func Execution(w io.Writer, x work.Execution, names map[thread.ID]string, now time.Time) {
+// Execution prints everything about one execution. asked and answered are all of what it was asked and of its final
+// message, "" if that is not kept.
+func Execution(w io.Writer, x work.Execution, asked, answered string, names map[thread.ID]string, now time.Time) {
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(w, "%-10s %s\n", name, plain.Line(value))
 		}
 	}
 	line("execution", x.Name)
+	if x.Kind != work.KindRun {
+		line("kind", kindOf(x))
+	}
 	line("thread", threadName(x, names))
 	line("agent", x.Agent)
 	line("account", x.Account)
@@ -93,20 +97,73 @@ func Execution(w io.Writer, x work.Execution, names map[thread.ID]string, now ti
 		line("why", x.Reason)
 	}
 	failure(line, x)
-	if x.By != "" {
-		line("asked by", fmt.Sprintf("the agent of %s, %d deep", cmp.Or(names[x.By], string(x.By)), x.Depth))
-	}
+	belongs(line, x, names)
 	line("asked", clock(x.Created))
 	line("started", clock(x.Started))
 	line("ended", clock(x.Ended))
-	if took := Took(x, now); took != "-" {
+	if took := Took(x, now); took != "-" && x.Deadline > 0 {
 		line("time", fmt.Sprintf("%s of at most %s", took, thread.Elapsed(x.Deadline)))
+	} else if took != "-" {
+		line("time", took)
 	}
 	line("cost", fmt.Sprintf("%s, %s tokens in, %s out", runCost(x),
 		thread.Tokens(x.Usage.Input+x.Usage.CacheRead+x.Usage.CacheWrite), thread.Tokens(x.Usage.Output)))
 	line("budget", budget.Format(x.Budget))
 	line("group", x.Group)
 	line("model", thread.SayModel(x.Model, x.Chosen))
+	rules(line, x)
+	for _, text := range []string{asked, cmp.Or(answered, x.Answer)} {
+		if text != "" {
+			fmt.Fprintf(w, "\n%s\n", strings.Join(plain.Lines(text), "\n"))
+		}
+	}
+}
+
+// kindOf says what an execution is that is no run, and who knows what it did.
+func kindOf(x work.Execution) string {
+	what := map[work.Kind]string{work.KindTerminal: "a process in a terminal", work.KindNative: "a sub-agent that its CLI started", work.KindHand: "written down by hand"}[x.Kind]
+	if x.Kind == work.KindHand {
+		what += ", a claim"
+	}
+	return what
+}
+
+// belongs says what an execution is for, who asked for it or wrote it down, and what it was given.
+func belongs(line func(name, value string), x work.Execution, names map[thread.ID]string) {
+	line("session", x.Session)
+	line("task", x.Task)
+	line("type", x.Type)
+	line("scope", x.Scope)
+	line("parent", string(x.Parent))
+	switch {
+	case x.Kind == work.KindHand:
+		line("by", recorder(thread.ID(cmp.Or(names[x.By], string(x.By))), x.User, x.Host))
+	case x.By != "":
+		line("asked by", fmt.Sprintf("the agent of %s, %d deep", cmp.Or(names[x.By], string(x.By)), x.Depth))
+	}
+	line("bundle", x.Bundle)
+	if x.Context > 0 {
+		line("context", thread.Tokens(x.Context)+" tokens")
+	}
+	if x.Kind != work.KindRun {
+		line("folder", x.Dir)
+		line("base", x.Base)
+	}
+	line("replays", string(x.Replays))
+}
+
+// recorder is who wrote something down: "you", "an agent of 1a2b", with where that was.
+func recorder(by thread.ID, user, host string) string {
+	who := "a person"
+	if by != "" {
+		who = "the agent of thread " + string(by)
+	}
+	at := strings.Trim(user+"@"+host, "@")
+	return strings.TrimSuffix(who+", "+at, ", ")
+}
+
+// rules says what a run may do, and what follows on its end.
+func rules(line func(name, value string), x work.Execution) {
 	if x.Tier != "" { // an older version counted none
 		line("calls", thread.SayCalls(x.Calls, x.Caps.Calls, x.Rereads))
 	}
@@ -128,9 +185,6 @@ func Execution(w io.Writer, x work.Execution, names map[thread.ID]string, now ti
 	}[x.Dispose])
 	if x.Output != "" {
 		line("output", fmt.Sprintf("%s, %s", x.Output, thread.Bytes(x.Printed)))
-	}
-	if x.Answer != "" {
-		fmt.Fprintf(w, "\n%s\n", strings.Join(plain.Lines(x.Answer), "\n"))
 	}
 }
 
