@@ -41,6 +41,8 @@ type Exchange struct {
 	Main bool
 	// Purpose is the purpose of a side request: "title", "subagent", "count", "compaction", "summary", "other".
 	Purpose string
+	// Sub is the sub-agent whose request it is.
+	Sub     SubAgent
 	Model   string
 	Session string // the session id the request named, if any
 	Started time.Time
@@ -105,6 +107,7 @@ const (
 // Begun is a model request in progress.
 type Begun struct {
 	Main  bool
+	Sub   SubAgent // as in Exchange
 	Model string
 	At    time.Time
 	// Again is set if it repeats the thread's previous main request, which failed.

@@ -119,6 +119,8 @@ type HookReport struct {
 	Detail  string // for people: what was reported
 	Session string // the agent's session, if the report names it
 	Prompt  string // the prompt, if the report is about one
+	// Sub is what it tells of a sub-agent, nil for nothing.
+	Sub *SubReport
 }
 
 // HookDecider is an agent whose hooks may answer what it asks in a dialog, while that is shown. The first answer counts,

@@ -21,7 +21,9 @@ var Hooks = hook.Table{
 		"permission_prompt": thread.StateApproval, "elicitation_dialog": thread.StateQuestion,
 		"idle_prompt": thread.StateIdle,
 	}},
-	"Stop": {State: thread.StateIdle},
+	"Stop":          {State: thread.StateIdle},
+	"SubagentStart": {Sub: hook.SubBegins},
+	"SubagentStop":  {Sub: hook.SubEnded},
 }
 
 // ReadHook implements thread.HookReader.
@@ -29,7 +31,7 @@ func (a *Agent) ReadHook(event string, payload []byte) (thread.HookReport, bool)
 	return Hooks.Read(event, payload)
 }
 
-// hookEvents are the events that indicate the thread's state. Tool events are left out, except for the tools that ask
+// hookEvents are the events that indicate the thread's state, or tell of its sub-agents. Tool events are left out, except for the tools that ask
 // the person something: each hook costs a process.
 var hookEvents = []struct{ event, matcher string }{
 	{"SessionStart", ""},
@@ -41,6 +43,8 @@ var hookEvents = []struct{ event, matcher string }{
 	{"PreCompact", ""},
 	{"Stop", ""},
 	{"StopFailure", ""},
+	{"SubagentStart", ""},
+	{"SubagentStop", ""},
 	{"SessionEnd", ""},
 }
 

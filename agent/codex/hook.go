@@ -15,6 +15,8 @@ var Hooks = hook.Table{
 	"PreCompact":        {State: thread.StateWorking},
 	"PermissionRequest": {State: thread.StateApproval},
 	"Stop":              {State: thread.StateIdle},
+	"SubagentStart":     {Sub: hook.SubBegins},
+	"SubagentStop":      {Sub: hook.SubEnded},
 }
 
 // ReadHook implements thread.HookReader.

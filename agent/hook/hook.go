@@ -24,7 +24,19 @@ type Event struct {
 	Session bool
 	// Prompt is set if the report contains a prompt that the agent has just accepted.
 	Prompt bool
+	// Sub is set if the report is about a sub-agent: that it begins, or that it has ended.
+	Sub Sub
 }
+
+// Sub is what a report tells of a sub-agent.
+type Sub int
+
+// What it tells.
+const (
+	SubNone Sub = iota
+	SubBegins
+	SubEnded
+)
 
 // payload is a report, with the fields that are read; the CLIs share these names.
 type payload struct {
@@ -32,6 +44,9 @@ type payload struct {
 	Tool    string `json:"tool_name"`
 	Kind    string `json:"notification_type"`
 	Prompt  string `json:"prompt"`
+	Agent   string `json:"agent_id"`
+	Type    string `json:"agent_type"`
+	Said    string `json:"last_assistant_message"`
 }
 
 // Read interprets a report; ok is false if it has no meaning. Of a payload that cannot be parsed, only the event's name
@@ -57,11 +72,17 @@ func (t Table) Read(event string, raw []byte) (r thread.HookReport, ok bool) {
 	if e.Prompt {
 		r.Prompt = p.Prompt
 	}
+	if e.Sub != SubNone && p.Agent != "" {
+		r.Sub = &thread.SubReport{Key: p.Agent, Type: p.Type, Ended: e.Sub == SubEnded}
+		if r.Sub.Ended {
+			r.Sub.Said = p.Said
+		}
+	}
 	r.Detail = "hook " + event
 	if about = word(about); about != "" {
 		r.Detail += ": " + about
 	}
-	return r, r.State != "" || r.Session != ""
+	return r, r.State != "" || r.Session != "" || r.Sub != nil
 }
 
 // maxWord is the size limit in bytes of a name that is shown.

@@ -81,7 +81,7 @@ func (o *observation) exchange() thread.Exchange {
 	}
 	e := thread.Exchange{
 		Main: q.Purpose == wire.PurposeMain, Purpose: q.Purpose.Side(),
-		Model: model, Session: q.Session,
+		Sub: o.sub(), Model: model, Session: q.Session,
 		Started: o.started, Ended: o.ended, Status: o.status,
 		Items: q.Items, Prompt: q.Prompt, Stale: o.stale(),
 		Text: r.Text, Tools: r.Tools, Stop: r.Stop, EndsTurn: r.EndsTurn && q.Purpose == wire.PurposeMain,

@@ -89,7 +89,7 @@ func (w *watcher) watch(rt *route, codec wire.Codec, out *http.Request, in seen,
 			main := o.request.Purpose == wire.PurposeMain
 			again := main && rt.last.again(o.request.Items)
 			rt.observer.RequestStarted(rt.id, thread.Begun{
-				Main: main, Model: o.request.Model, At: o.started, Again: again, Prompt: o.request.Prompt,
+				Main: main, Sub: o.sub(), Model: o.request.Model, At: o.started, Again: again, Prompt: o.request.Prompt,
 				Stale:   o.stale(),
 				Context: o.in.rewritten.Context, Margin: o.in.rewritten.Margin, Masked: o.in.rewritten.Masked,
 			})
@@ -100,6 +100,14 @@ func (w *watcher) watch(rt *route, codec wire.Codec, out *http.Request, in seen,
 	o.progress.start(w.opts.ConnectSlow, o.late)
 	o.timer = time.AfterFunc(startDelay, o.announceCounted)
 	return o
+}
+
+// sub is the sub-agent that asks, the zero value for any other request.
+func (o *observation) sub() thread.SubAgent {
+	if o.request.Purpose != wire.PurposeSubagent {
+		return thread.SubAgent{}
+	}
+	return o.request.Sub
 }
 
 // said is what the person said since the model last spoke; stale reports whether there is only what was said before.

@@ -63,6 +63,8 @@ type Request struct {
 	Fresh   bool     // the model has written nothing after Prompt
 	Session string
 	Purpose Purpose
+	// Sub is whose request it is, if its Purpose is PurposeSubagent and it tells.
+	Sub thread.SubAgent
 	// LongWindow is set if the request asks for the model's long context window.
 	LongWindow bool
 }

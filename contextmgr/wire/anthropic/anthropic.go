@@ -8,6 +8,7 @@ package anthropic
 import (
 	"encoding/json"
 	"net/http"
+	"orchestrator/thread"
 	"strings"
 
 	"orchestrator/contextmgr/wire"
@@ -123,6 +124,7 @@ func (b *body) purpose(call wire.Call) wire.Purpose {
 		return wire.PurposeCount
 	case call.Header.Get("X-Claude-Code-Agent-Id") != "", call.Header.Get("X-Parent-Session-Id") != "",
 		strings.Contains(system, "cc_is_subagent=true"):
+		b.Sub = b.sub(call.Header)
 		return wire.PurposeSubagent
 	case wire.IsQuoted(system, "tasked with summarizing conversations", "anchored context summarization"),
 		strings.HasPrefix(last, "Your task is to create a detailed summary of the conversation"),
@@ -141,6 +143,18 @@ func (b *body) purpose(call wire.Call) wire.Purpose {
 		return wire.PurposeOther
 	default:
 		return wire.PurposeMain
+	}
+}
+
+// sub returns whose request it is: Claude Code and OpenCode name their sub-agents in headers.
+func (b *body) sub(h http.Header) thread.SubAgent {
+	switch id := h.Get("X-Claude-Code-Agent-Id"); {
+	case id != "":
+		return thread.SubAgent{Key: id, Parent: h.Get("X-Claude-Code-Parent-Agent-Id"), Type: h.Get("X-Claude-Code-Agent-Type")}
+	case h.Get("X-Parent-Session-Id") != "":
+		return wire.ChildSession(h)
+	default:
+		return wire.Conversation(b.Request)
 	}
 }
 

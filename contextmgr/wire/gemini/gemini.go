@@ -114,10 +114,12 @@ func (b *body) purpose(call wire.Call) wire.Purpose {
 	case verb(call.Path) == "countTokens":
 		return wire.PurposeCount
 	case call.Header.Get("X-Parent-Session-Id") != "":
+		b.Sub = wire.ChildSession(call.Header)
 		return wire.PurposeSubagent
 	case wire.IsQuoted(system, "<state_snapshot>", "summarizing internal chat history", "distilling chat history"):
 		return wire.PurposeCompaction
 	case slices.Contains(b.Tools, "complete_task"):
+		b.Sub = wire.Conversation(b.Request)
 		return wire.PurposeSubagent
 	case len(b.Tools) > 0 && !b.schema:
 		return wire.PurposeMain

@@ -28,6 +28,7 @@ func readChat(items *wire.ItemReader, r *wire.Request) (func(string, *span.Curso
 	return b.chatMember, func(call wire.Call) wire.Purpose {
 		b.Session = session(call.Header, b)
 		if call.Header.Get("X-Parent-Session-Id") != "" {
+			b.Sub = wire.ChildSession(call.Header)
 			return wire.PurposeSubagent
 		}
 		return classify(b)

@@ -1,8 +1,10 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -79,20 +81,19 @@ func (b *body) responsesPurpose(call wire.Call) wire.Purpose {
 	case wire.PathEnds(call.Path, "/responses/input_tokens"):
 		return wire.PurposeCount
 	}
+	var turn turnMetadata
+	told := json.Unmarshal([]byte(call.Header.Get("X-Codex-Turn-Metadata")), &turn) == nil
 	switch sub := call.Header.Get("X-Openai-Subagent"); {
 	case strings.Contains(sub, "compact"):
 		return wire.PurposeCompaction
 	case sub != "":
+		b.Sub = turn.sub(call.Header, sub)
 		return wire.PurposeSubagent
 	case call.Header.Get("X-Parent-Session-Id") != "":
+		b.Sub = wire.ChildSession(call.Header)
 		return wire.PurposeSubagent
 	}
-	var turn struct {
-		Kind   string `json:"request_kind"`
-		Agent  string `json:"agent_name"`
-		Source any    `json:"thread_source"`
-	}
-	if json.Unmarshal([]byte(call.Header.Get("X-Codex-Turn-Metadata")), &turn) == nil {
+	if told {
 		source, _ := turn.Source.(string)
 		switch {
 		case strings.Contains(turn.Kind, "compact"):
@@ -102,10 +103,33 @@ func (b *body) responsesPurpose(call wire.Call) wire.Purpose {
 		case turn.Kind != "" && turn.Kind != "turn":
 			return wire.PurposeOther
 		case turn.Agent != "" && turn.Agent != "/root", strings.Contains(source, "subagent"):
+			b.Sub = turn.sub(call.Header, "")
 			return wire.PurposeSubagent
 		}
 	}
 	return classify(b)
+}
+
+// turnMetadata is what Codex tells of a request in a header.
+type turnMetadata struct {
+	Kind   string `json:"request_kind"`
+	Agent  string `json:"agent_name"` // a path: "/root/one"
+	Thread string `json:"thread_id"`
+	Parent string `json:"parent_thread_id"`
+	Source any    `json:"thread_source"`
+}
+
+// sub returns the sub-agent that a request is of. Kind is its own word for what it is for. It is called as its parent has
+// named it; other kinds, such as reviews, have no name.
+func (m turnMetadata) sub(h http.Header, kind string) thread.SubAgent {
+	a := thread.SubAgent{Key: cmp.Or(m.Thread, h.Get("Thread-Id")), Parent: cmp.Or(m.Parent, h.Get("X-Codex-Parent-Thread-Id"))}
+	if at := strings.LastIndexByte(m.Agent, '/'); at > 0 {
+		a.Name = m.Agent[at+1:]
+	}
+	if a.Name == "" && kind != "collab_spawn" {
+		a.Type = kind
+	}
+	return a
 }
 
 // Error implements wire.Codec.
