@@ -11,6 +11,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
 	"orchestrator/thread/manager/runs"
+	"orchestrator/thread/secret"
 	exec "orchestrator/thread/work"
 )
 
@@ -510,11 +511,15 @@ func (a *attempt) ended(
 	events := a.record.Close()
 	answer, reported := a.record.Answer(), a.record.Usage()
 	process, started, before, beside, files := a.process, a.started, a.before, a.beside, a.files
+	said := secret.Redact(a.record.Whole())
 	called := a.bound.tally(a.record.Calls)
 	differs := a.record.Differs(before, used, beside)
 	a.mu.Unlock()
 	if more = slices.Clip(more); differs != "" && !a.live.thread().Launch.NoGateway {
 		more = append(more, exec.Event{At: a.open.cfg.now(), Attempt: was.Attempt, Kind: "note", Text: differs})
+	}
+	if said != "" {
+		more = append(more, exec.Event{At: a.open.cfg.now(), Attempt: was.Attempt, Kind: exec.KindSaid, Text: said})
 	}
 	x, err := a.open.change(ctx, was.ID, was.Fence, func(x *exec.Execution) error {
 		if x.Counted == x.Attempt {

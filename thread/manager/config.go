@@ -11,6 +11,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/attachment"
 	"orchestrator/thread/budget"
+	"orchestrator/thread/manager/ledger"
 	"orchestrator/thread/manager/runs"
 	exec "orchestrator/thread/work"
 )
@@ -90,13 +91,16 @@ type Config struct {
 	OnNotice func(level thread.Level, text string)
 
 	gateway thread.Gateway // that of the Manager; nil without one
+	ledger  *ledger.Ledger // nil records nothing
 }
 
 // RunsConfig is how agents work without a terminal.
 type RunsConfig struct {
 	Store  exec.Store // of executions; nil if none can be started
 	Server string     // identifies this run of the server
-	Limits exec.Limits
+	// Host and User are written into the rows of processes and sub-agents.
+	Host, User string
+	Limits     exec.Limits
 	// Why says for people where Limits.All comes from.
 	Why string
 	// Deadline, Lost and Dispose hold for threads that have none of their own; 10 minutes and exec.PolicyAsk when empty.

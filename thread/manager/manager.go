@@ -61,6 +61,7 @@ const (
 // New returns a Manager that does nothing until Open.
 func New(config Config) *Manager {
 	cfg, bus, work := config.withDefaults(), &events.Bus{}, newWork()
+	cfg.ledger = newLedger(cfg, work)
 	now := cfg.now()
 	bus.StartAfter(now.UnixMicro(), now) // numbers of an earlier run are smaller
 	past := past.Reader{Store: cfg.Store, Codec: cfg.Reader, Differ: cfg.Differ, Log: cfg.Log}
@@ -168,6 +169,7 @@ func (m *Manager) Open(ctx context.Context) error {
 	if err := m.recovery.recoverRuns(ctx, m.Executions); err != nil {
 		return err
 	}
+	m.cfg.ledger.Recover(m.recovery.leftOpen)
 	m.recovery.nameUnfinished()
 	for _, l := range m.registry.all() {
 		l.live.mu.Lock()

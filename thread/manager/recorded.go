@@ -70,6 +70,7 @@ func (l recorded) Later(wait time.Duration, step func(ctx context.Context)) {
 
 // Read implements recording.Reports: a response from a transcript is held back like one through the gateway.
 func (l recorded) Read(e thread.Exchange) (requests int) {
+	l.cfg.ledger.Exchange(l.live.id, e)
 	l.live.mu.Lock()
 	defer l.live.mu.Unlock()
 	if e.Main {

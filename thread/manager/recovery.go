@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/ledger"
 	"orchestrator/thread/plaintext"
 	exec "orchestrator/thread/work"
 )
@@ -27,6 +28,8 @@ type recovery struct {
 	forks    *Forks
 	rewinds  *Rewinds
 	merges   *Merges
+
+	leftOpen []ledger.Left // processes in terminals that earlier servers left open
 
 	loads atomic.Bool // the prompts of the live threads are being loaded, or were
 }
@@ -171,6 +174,7 @@ func (m *recovery) repairExecutions(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the runs: %w", err)
 	}
+	m.leftOpen = m.terminals(ctx, open)
 	var later []thread.Execution
 	for _, x := range open {
 		err := m.lostRun(ctx, x)
@@ -186,6 +190,19 @@ func (m *recovery) repairExecutions(ctx context.Context) error {
 		m.lostLater(later)
 	}
 	return nil
+}
+
+// terminals returns those of the processes that ran in terminals, with what their threads have used.
+func (m *recovery) terminals(ctx context.Context, open []thread.Execution) (left []ledger.Left) {
+	for _, x := range open {
+		if run, err := m.ofRun(ctx, x); err != nil || run {
+			continue // what can be told of it stands in the record, if anything does
+		}
+		if l := m.registry.run(x.Thread); l != nil {
+			left = append(left, ledger.Left{Execution: x, Thread: l.live.thread(), Used: l.live.used()})
+		}
+	}
+	return left
 }
 
 // lostRun stores that a process ended while no server was running.

@@ -254,6 +254,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	if err := l.cfg.Store.BeginExecution(ctx, x); err != nil {
 		return fmt.Errorf("store the run: %w", err)
 	}
+	recordProcess(l, x, agent, r.prompt, r.attempt)
 	failpoint.Hit("thread.start.begun")
 	var report func(thread.RunEvent)
 	var raw io.Writer
@@ -306,6 +307,7 @@ func prepare(ctx context.Context, agent thread.Agent, spec thread.LaunchSpec) (t
 // notStarted ends the run of a process that could not be started.
 func (l *run) notStarted(ctx context.Context, x thread.Execution, cause error) {
 	l.typist.serve(nil)
+	l.cfg.ledger.End(x.ID, l.live.id, thread.Exit{Code: 127, Reason: "not started: " + reason(cause)}, false)
 	l.live.mu.Lock()
 	l.live.execution, l.attempt = nil, nil
 	l.live.show()

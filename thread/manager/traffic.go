@@ -32,6 +32,7 @@ func (m *Traffic) FirstRequest(id thread.ID, r thread.FirstRequest) {
 
 // RequestStarted implements Observer.
 func (m *Traffic) RequestStarted(id thread.ID, b thread.Begun) {
+	m.cfg.ledger.Began(id, b)
 	if !b.Main {
 		return
 	}
@@ -50,6 +51,7 @@ func (m *Traffic) RequestStarted(id thread.ID, b thread.Begun) {
 	l.live.report(activity.Started(b))
 	if b.Prompt != "" && !b.Stale {
 		m.cfg.promptKnown(id, b.Prompt)
+		m.cfg.ledger.Asked(id, b.Prompt)
 		l.live.enqueue(func() {
 			l.promptReceived(m.work.ctx, b.Prompt, false)
 			l.live.says(thread.LineOfPrompt(b.Prompt))
@@ -74,6 +76,7 @@ func (m *Traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 	if l == nil {
 		return
 	}
+	m.cfg.ledger.Exchange(id, e)
 	if !e.Main {
 		l.live.mu.Lock()
 		l.live.sideCost += e.Usage.CostUSD
@@ -193,12 +196,16 @@ func (m *Traffic) Hook(id thread.ID, event string, payload []byte) {
 			Prompt: r.Prompt != "",
 		})
 	}
+	if r.Sub != nil {
+		m.cfg.ledger.Hook(id, *r.Sub)
+	}
 	if r.Session != "" {
 		l.live.enqueue(func() { l.recorder.Adopt(m.work.ctx, r.Session) })
 	}
 	if r.Prompt != "" {
 		if said := turns.Person(r.Prompt); said != "" {
 			m.cfg.promptKnown(id, said)
+			m.cfg.ledger.Asked(id, said)
 		}
 		l.live.enqueue(func() { l.promptReceived(m.work.ctx, r.Prompt, true) })
 	}

@@ -1,14 +1,10 @@
 package server
 
 import (
-	"cmp"
 	"context"
-	"os"
-	"os/user"
 
 	"orchestrator/checkpoint/deliverable"
 	"orchestrator/checkpoint/snapshot"
-	"orchestrator/thread"
 	"orchestrator/thread/record"
 	"orchestrator/thread/work"
 )
@@ -19,13 +15,8 @@ func (a *Server) openRecord(context.Context) error {
 	if a.executions != nil {
 		store = a.watched(a.executions)
 	}
-	c := record.Config{Store: store, Host: a.Config.Host, User: thread.Lookup(a.Env, "USER"), Root: a.Project.Root}
-	if c.Host == "" {
-		c.Host, _ = os.Hostname() // a name that is not known is no reason not to record
-	}
-	if u, err := user.Current(); err == nil {
-		c.User = cmp.Or(u.Username, c.User)
-	}
+	c := record.Config{Store: store, Root: a.Project.Root}
+	c.Host, c.User = a.recordedAt()
 	c.Target = a.target
 	if a.files != nil {
 		c.Files = deliverable.New(snapshot.NewCounter(a.files.Store), a.files.Finder, a.Project.Root)

@@ -88,6 +88,7 @@ func (a *Server) runsConfig() manager.RunsConfig {
 	if a.executions != nil {
 		r.Store = a.watched(a.executions)
 	}
+	r.Host, r.User = a.recordedAt()
 	if r.Limits.All == 0 {
 		r.Limits.All, r.Why = runs.DefaultParallel(runtime.NumCPU(), memory())
 	}

@@ -239,8 +239,8 @@ const runMargin = 20
 // RunLog prints a part of the record of an execution: a line for each event, a text with all its lines.
 func RunLog(w io.Writer, list []work.Event) {
 	for _, e := range list {
-		if e.Kind == string(thread.RunEnd) {
-			continue // the state says the same
+		if e.Kind == string(thread.RunEnd) || e.Kind == work.KindGiven || e.Kind == work.KindSaid {
+			continue // the state says the same; what it was asked and said last is shown beside its record
 		}
 		kind, text := e.Kind, e.Text
 		if e.State != "" {

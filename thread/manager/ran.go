@@ -1,0 +1,57 @@
+package manager
+
+import (
+	"path/filepath"
+
+	"orchestrator/thread"
+	"orchestrator/thread/manager/ledger"
+)
+
+// newLedger returns what records processes in terminals and sub-agents; nil if the store of executions keeps no others than
+// runs.
+func newLedger(cfg *Config, w *work) *ledger.Ledger {
+	store, can := cfg.Runs.Store.(ledger.Store)
+	if !can {
+		return nil
+	}
+	return ledger.New(ledger.Config{
+		Store: store, Log: cfg.Log, Now: cfg.now, Context: w.ctx, Closing: w.closing, Begin: w.begin, Done: w.done,
+		File: filepath.Join(cfg.StateDir, "ledger", "waiting.json"),
+		Host: cfg.Runs.Host, User: cfg.Runs.User, Server: cfg.Runs.Server,
+	})
+}
+
+// recordProcess records a process that is about to start with a prompt, for an attempt or, if that is nil, in a terminal.
+func recordProcess(l *run, x thread.Execution, agent thread.Agent, prompt string, a *attempt) {
+	t := l.live.thread()
+	p := ledger.Process{
+		ID: x.ID, Thread: t, Model: modelOf(l, t), Version: t.Base.Version, Prompt: prompt, Started: x.Started,
+		Session: t.Once.Session, Task: t.Once.Task, Type: t.Once.Type, Before: l.live.used(), Calls: callsOf(l.cfg, agent),
+	}
+	if a != nil {
+		p.Run = a.execution()
+	}
+	l.cfg.ledger.Begin(p)
+}
+
+// callsOf returns what reads the calls of an agent's answers, nil if they tell nothing of sub-agents.
+func callsOf(cfg *Config, agent thread.Agent) func(thread.Item) ledger.Calls {
+	d, can := agent.(thread.Delegator)
+	if !can || cfg.Reader == nil {
+		return nil
+	}
+	return func(answer thread.Item) (c ledger.Calls) {
+		for _, e := range cfg.Reader.Entries([]thread.Item{answer}) {
+			if e.Kind != thread.EntryCall {
+				continue
+			}
+			if handed, ok := d.Delegates(e.Tool, e.Text); ok {
+				c.Handed = append(c.Handed, handed)
+			}
+			if said, ok := d.Concludes(e.Tool, e.Text); ok {
+				c.Ends, c.Said = true, said
+			}
+		}
+		return c
+	}
+}
