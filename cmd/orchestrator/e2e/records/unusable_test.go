@@ -88,7 +88,7 @@ func TestUnusable(t *testing.T) {
 						t.Errorf("%v: it went well: %s", args, got.Stdout+got.Stderr)
 					}
 				}
-				if got := r.Run("doctor"); !strings.Contains(got.Stdout+got.Stderr, c.words) {
+				if got := r.Run("doctor"); !strings.Contains(strings.ToLower(got.Stdout+got.Stderr), c.words) {
 					t.Errorf("doctor does not say %q:\n%s", c.words, got.Stdout+got.Stderr)
 				}
 			} else {
