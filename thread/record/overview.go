@@ -87,6 +87,9 @@ func (o *Overview) Glance(ctx context.Context, a Author, q OverviewRequest) (Gla
 
 // sessions returns the newest work sessions, one more than there are at a glance, or those that are named and exist.
 func (o *Overview) sessions(ctx context.Context, a Author, only []string) (list []work.Session, err error) {
+	if !a.all() && a.Thread == "" {
+		return nil, nil // an agent in no thread has none
+	}
 	if len(only) == 0 {
 		q := work.SessionQuery{Limit: glanced + 1}
 		if !a.all() {

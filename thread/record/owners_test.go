@@ -180,6 +180,16 @@ func uses() []use {
 		{"Answers.Who", func(s *shared, by record.Author, o owned) (any, error) {
 			return s.book.Answers.Who(s.t.Context(), by, record.WhoRequest{Of: o.session})
 		}, false},
+		{"Overview.Glance", func(s *shared, by record.Author, o owned) (any, error) {
+			all, err := s.book.Overview.Glance(s.t.Context(), by, record.OverviewRequest{Open: []string{o.session}})
+			one, err2 := s.book.Overview.Glance(s.t.Context(), by, record.OverviewRequest{Only: []string{o.session}, Open: []string{o.session}})
+			return []any{all, one}, errors.Join(err, err2)
+		}, false},
+		{"Overview.Page", func(s *shared, by record.Author, o owned) (any, error) {
+			one, err := s.book.Overview.Page(s.t.Context(), by, record.PageRequest{Execution: o.execution})
+			run, err2 := s.book.Overview.Page(s.t.Context(), by, record.PageRequest{Execution: o.run})
+			return []any{one, run}, errors.Join(err, err2)
+		}, false},
 		{"Answers.Trace", func(s *shared, by record.Author, o owned) (any, error) {
 			var all []any
 			var errs []error
@@ -194,8 +204,7 @@ func uses() []use {
 
 // others are the use cases that name nothing of another's, or that no caller reaches.
 func others() []string {
-	return []string{"Sessions.Init", "Executions.Init", "Bundles.Prepare", "Outputs.Settle", "Outputs.SettleAll",
-		"Overview.Glance", "Overview.Page"} // of the screen, which is the person's
+	return []string{"Sessions.Init", "Executions.Init", "Bundles.Prepare", "Outputs.Settle", "Outputs.SettleAll"}
 }
 
 // TestUsesAreKnown holds that the tables of this test have all use cases.
