@@ -1,6 +1,10 @@
 package record
 
-import "slices"
+import (
+	"slices"
+
+	"orchestrator/thread/work"
+)
 
 // mostFiles is how many files of a chain are looked at.
 const mostFiles = 200
@@ -12,8 +16,8 @@ func Compare(t *Trace, hash func(path string) (string, error)) {
 	var changed, gone []string
 	for i := range t.Given.Context[:min(len(t.Given.Context), mostFiles)] {
 		p := &t.Given.Context[i]
-		if p.Source == "" {
-			continue
+		if p.Source == "" || p.Piece.Type == work.ItemBriefing {
+			continue // a briefing is no file
 		}
 		now, err := hash(p.Piece.Source)
 		if err != nil {

@@ -297,7 +297,7 @@ func comparison(f facts) []Finding {
 	}
 	var lacks []string
 	for _, p := range f.peerPieces {
-		if p.Included && !has[p.Source] && !slices.Contains(lacks, p.Source) {
+		if p.Included && p.Type != work.ItemBriefing && !has[p.Source] && !slices.Contains(lacks, p.Source) {
 			lacks = append(lacks, p.Source)
 		}
 	}

@@ -26,7 +26,7 @@ func (a *Answers) older(ctx context.Context, x work.Execution, b *work.KeptBundl
 	}
 	var out []old
 	for _, p := range pieces[:min(len(pieces), mostCompared)] {
-		if !p.Piece.Included {
+		if !p.Piece.Included || p.Piece.Type == work.ItemBriefing {
 			continue
 		}
 		list, err := a.c.Store.Outputs(ctx, work.OutputQuery{

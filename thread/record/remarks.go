@@ -59,7 +59,9 @@ func ran(x work.Execution) string {
 func results(f facts) (out []Finding) {
 	has, delivered, newer := map[string]bool{}, 0, []string{}
 	for _, p := range f.pieces {
-		has[slashed(p.Piece.Source)] = true
+		if p.Piece.Type != work.ItemBriefing {
+			has[slashed(p.Piece.Source)] = true
+		}
 	}
 	var untold []string
 	for _, m := range f.made {
@@ -67,7 +69,7 @@ func results(f facts) (out []Finding) {
 			continue
 		}
 		delivered++
-		if len(f.pieces) > 0 && !has[m.Path] && m.Modified+m.Deleted > 0 {
+		if len(has) > 0 && !has[m.Path] && m.Modified+m.Deleted > 0 {
 			untold = append(untold, m.Path)
 		}
 		if !m.Current {
