@@ -14,11 +14,6 @@ const (
 	maxBytes = 64 << 20
 )
 
-// measurer is a store that knows how much a thread's agent has recorded.
-type measurer interface {
-	Written(ctx context.Context, by thread.ID) (rows, bytes int64, err error)
-}
-
 // mayRecord refuses an agent that is in no thread of this project, and one that has recorded as much as it may. bytes is
 // about what is to be added.
 func (c Config) mayRecord(ctx context.Context, a Author, bytes int) error {
@@ -29,11 +24,7 @@ func (c Config) mayRecord(ctx context.Context, a Author, bytes int) error {
 		return thread.Hint(thread.Kindf(thread.ErrNotGranted, "an agent that is in no thread of this project records nothing here"),
 			"start it with `orchestrator new` or `orchestrator run`")
 	}
-	m, ok := c.Store.(measurer)
-	if !ok {
-		return nil
-	}
-	rows, stored, err := m.Written(ctx, a.Thread)
+	rows, stored, err := c.Store.Written(ctx, a.Thread)
 	switch {
 	case err != nil:
 		return err

@@ -62,7 +62,12 @@ func (e *Executions) Init(ctx context.Context, a Author, q InitExecution) (Execu
 	if err := e.mayJoin(ctx, a, x); err != nil {
 		return ExecutionAnswer{}, err
 	}
-	added, err := e.c.Store.Add(ctx, x)
+	prompt, cut := message("the prompt", q.Prompt)
+	var events []work.Event
+	if prompt != "" {
+		events = append(events, work.Event{Kind: work.KindGiven, Text: prompt})
+	}
+	added, err := e.c.Store.Add(ctx, x, events...)
 	if errors.Is(err, thread.ErrNameTaken) {
 		return ExecutionAnswer{}, thread.Hint(thread.Kindf(thread.ErrNameTaken, "there is an execution %s already", q.Name),
 			"choose another name, or leave it out for the next number")
@@ -70,12 +75,8 @@ func (e *Executions) Init(ctx context.Context, a Author, q InitExecution) (Execu
 	if err != nil {
 		return ExecutionAnswer{}, err
 	}
-	prompt, cut := message("the prompt", q.Prompt)
 	warnings = append(warnings, warned(cut)...)
-	if prompt != "" {
-		added, err = e.c.Store.Change(ctx, added.ID, added.Fence, func(*work.Execution) error { return nil }, work.Event{Kind: work.KindGiven, Text: prompt})
-	}
-	if err == nil && q.Bundle != nil {
+	if q.Bundle != nil {
 		err = e.allocate(ctx, added, given)
 	}
 	if err == nil && x.Session != "" {

@@ -79,6 +79,9 @@ func RowOf(x Execution) Row {
 		Message: x.Answer, ID: x.ID, Origin: x.Kind.Origin(), Kind: x.Kind, State: x.State, Agent: x.Agent, Thread: x.Thread,
 		By: x.By, Task: x.Task, Bundle: x.Bundle, Parent: x.Parent, Created: x.Created, Spent: SpentOf(x.Usage),
 	}
+	if x.Kind == KindHand && x.Usage == (thread.Usage{}) { // nobody has said what it cost
+		r.Cost = nil
+	}
 	if x.State.Final() {
 		ok := x.State == Completed
 		r.Success = &ok
