@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"orchestrator/checkpoint/workrow"
+	"orchestrator/thread/work"
 )
 
 // Work returns the project's record of work of this host, with a clock; time.Now if nil. It lies in the same database and
@@ -26,6 +27,7 @@ func (w works) Dialect() workrow.Dialect {
 		Project: []workrow.Pair{{Column: "project", Value: w.s.project}}, Host: []workrow.Pair{{Column: "host", Value: w.s.host}},
 		Lock: " FOR UPDATE", Share: " FOR SHARE",
 		Purging: "SET LOCAL orchestrator.purging = 'yes'", Purged: "SET LOCAL orchestrator.purging = 'no'",
+		False: "FALSE",
 		Alone: "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))",
 	}
 }
@@ -101,6 +103,18 @@ func gather(rows pgx.Rows, fail func(error) error, each func(workrow.Scan) error
 
 // Shrink does nothing: the database's own autovacuum does.
 func (works) Shrink(context.Context) error { return nil }
+
+// Measure says how large the tables are, and who keeps a transaction open.
+func (w works) Measure(ctx context.Context, m *work.Measure) error {
+	err := w.Query(ctx, `SELECT CAST(coalesce(sum(pg_total_relation_size(c.oid)), 0) AS BIGINT) FROM pg_class c
+		WHERE c.relnamespace = CAST(? AS regnamespace) AND c.relkind = 'r' AND starts_with(c.relname, 'work')`, []any{space},
+		func(scan workrow.Scan) error { return scan(&m.Bytes) })
+	if err != nil {
+		return err
+	}
+	return w.Query(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+		AND xact_start < now() - interval '1 minute'`, nil, func(scan workrow.Scan) error { return scan(&m.Readers) })
+}
 
 // numbered returns a statement with its question marks as PostgreSQL has them.
 func numbered(query string) string {

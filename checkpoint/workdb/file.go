@@ -10,6 +10,7 @@ import (
 	"orchestrator/checkpoint/workrow"
 	"orchestrator/thread/failpoint"
 	"orchestrator/thread/private"
+	"orchestrator/thread/work"
 )
 
 // file implements workrow.DB.
@@ -28,7 +29,7 @@ var _ workrow.DB = (*file)(nil)
 func (f *file) Dialect() workrow.Dialect {
 	return workrow.Dialect{
 		Purging: "INSERT INTO work_purging (one) VALUES (1)", Purged: "DELETE FROM work_purging",
-		Aside: "+",
+		Aside: "+", False: "0",
 	}
 }
 
@@ -148,4 +149,12 @@ func gather(rows *sql.Rows, fail func(error) error, each func(workrow.Scan) erro
 func (f *file) Shrink(ctx context.Context) error {
 	_, err := f.writer.ExecContext(ctx, "PRAGMA incremental_vacuum(4096)")
 	return f.fail(0, err)
+}
+
+// Measure says how large the file and its log are. Who reads it SQLite does not tell: while somebody keeps a transaction open,
+// the log grows.
+func (f *file) Measure(_ context.Context, m *work.Measure) error {
+	m.Log = sizeOf(f.path + "-wal")
+	m.Bytes = sizeOf(f.path) + m.Log
+	return nil
 }

@@ -44,12 +44,21 @@ func size(events []work.Event) int64 {
 
 func missing(ref string) error { return fmt.Errorf("run %q: %w", ref, thread.ErrNotFound) }
 
-// next returns the next number of names with a prefix, which is never given again.
+// next returns the next number of names with a prefix, or of rows, which is never given again.
 func (d Dialect) next(tx Tx, prefix string) (n int64, err error) {
 	query, args := insertion("work_number", "ON CONFLICT ("+names(d.Project)+"prefix) DO UPDATE SET last = work_number.last + 1 "+
 		"RETURNING last", d.Project, []Pair{{"prefix", prefix}, {"last", int64(1)}})
 	err = tx.Query(query, args, func(scan Scan) error { return scan(&n) })
 	return n, err
+}
+
+// reached has a number not be given again.
+func (d Dialect) reached(tx Tx, prefix string, n int64) error {
+	query, args := insertion("work_number", "ON CONFLICT ("+names(d.Project)+"prefix) DO UPDATE SET last = "+
+		"CASE WHEN excluded.last > work_number.last THEN excluded.last ELSE work_number.last END", d.Project,
+		[]Pair{{"prefix", prefix}, {"last", n}})
+	_, err := tx.Exec(query, args...)
+	return err
 }
 
 // find reads the row of an execution in a transaction, and locks it; false if there is none.

@@ -91,7 +91,7 @@ func (s *Store) PutBundle(ctx context.Context, b work.KeptBundle, pieces map[str
 			return err
 		}
 		for _, hash := range unique(b.Pieces) {
-			if err := s.putPiece(tx, n, hash, packed[hash], len(given[hash])); err != nil {
+			if err := s.d.putPiece(tx, n, hash, packed[hash], len(given[hash])); err != nil {
 				return err
 			}
 		}
@@ -146,29 +146,29 @@ func bundlePairs(b work.KeptBundle) ([]Pair, error) {
 }
 
 // putPiece has a bundle name a piece, and stores it unless it is there; thread.ErrInvalid if it is neither there nor given.
-func (s *Store) putPiece(tx Tx, bundle int64, hash string, packed []byte, size int) error {
+func (d Dialect) putPiece(tx Tx, bundle int64, hash string, packed []byte, size int) error {
 	if packed != nil {
-		query, args := insertion("work_piece", "ON CONFLICT DO NOTHING", s.d.Project, []Pair{{"hash", hash}, {"size", size}, {"data", packed}})
+		query, args := insertion("work_piece", "ON CONFLICT DO NOTHING", d.Project, []Pair{{"hash", hash}, {"size", size}, {"data", packed}})
 		if _, err := tx.Exec(query, args...); err != nil {
 			return err
 		}
-	} else {
-		there := false
-		w := of("", s.d.Project)
-		w.and("hash = ?", hash)
-		if err := tx.Query("SELECT size FROM work_piece WHERE "+w.String(), w.args, func(scan Scan) error {
-			there = true
-			return scan(&size)
-		}); err != nil {
-			return err
+	} else if there, err := d.hasPiece(tx, hash); err != nil || !there {
+		if err == nil {
+			err = thread.Kindf(thread.ErrInvalid, "piece %.12s of a bundle is missing", hash)
 		}
-		if !there {
-			return thread.Kindf(thread.ErrInvalid, "piece %.12s of a bundle is missing", hash)
-		}
+		return err
 	}
-	query, args := insertion("work_bundle_piece", "", s.d.Project, []Pair{{"bundle", bundle}, {"hash", hash}})
+	query, args := insertion("work_bundle_piece", "", d.Project, []Pair{{"bundle", bundle}, {"hash", hash}})
 	_, err := tx.Exec(query, args...)
 	return err
+}
+
+// hasPiece reports whether a piece is stored.
+func (d Dialect) hasPiece(tx Tx, hash string) (there bool, err error) {
+	w := of("", d.Project)
+	w.and("hash = ?", hash)
+	err = tx.Query("SELECT size FROM work_piece WHERE "+w.String(), w.args, func(Scan) error { there = true; return nil })
+	return there, err
 }
 
 // bundleRow finds the row of a bundle by id or hash.

@@ -9,6 +9,8 @@ package workrow
 import (
 	"context"
 	"strings"
+
+	"orchestrator/thread/work"
 )
 
 // Scan reads the columns of a row.
@@ -34,6 +36,8 @@ type DB interface {
 	Dialect() Dialect
 	// Shrink gives the space of what was removed back.
 	Shrink(ctx context.Context) error
+	// Measure says how much space the record takes, and who reads it.
+	Measure(ctx context.Context, m *work.Measure) error
 }
 
 // Pair is a column with its value.
@@ -52,6 +56,8 @@ type Dialect struct {
 	Purging, Purged string
 	// Alone has only one transaction at a time go on from it with the same text; "" if there never are two.
 	Alone string
+	// False is what is not true.
+	False string
 	// Aside, before a column, has no index of it used.
 	Aside string
 }

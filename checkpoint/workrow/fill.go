@@ -23,7 +23,7 @@ func (s *Store) Fill(ctx context.Context) error {
 				return err
 			}
 			for _, r := range rows {
-				if err := s.deriveRow(tx, r); err != nil {
+				if err := s.d.deriveRow(tx, r); err != nil {
 					return err
 				}
 			}
@@ -37,12 +37,12 @@ func (s *Store) Fill(ctx context.Context) error {
 }
 
 // deriveRow derives what is searched by from a row, as much as it tells.
-func (s *Store) deriveRow(tx Tx, r Row) error {
+func (d Dialect) deriveRow(tx Tx, r Row) error {
 	x, err := r.Execution()
 	if err == nil {
-		return s.derive(tx, r.N, x)
+		return d.derive(tx, r.N, x)
 	}
-	query, args := insertion("work_fact", "", s.d.all(), []Pair{{"work", r.N}}, r.facts())
+	query, args := insertion("work_fact", "", d.all(), []Pair{{"work", r.N}}, r.facts())
 	_, err = tx.Exec(query, args...)
 	return err
 }

@@ -26,6 +26,12 @@ func outputKey(o work.Output) []byte { return key(string(o.Type), o.Path, string
 // lineKey identifies what the versions of an output are counted in.
 func lineKey(x work.Execution, o work.Output) []byte { return key(x.Line(), string(o.Type), o.Path) }
 
+// What the numbers of outputs and of pieces of context are counted by, beside names.
+const (
+	outputNumber     = "output"
+	allocationNumber = "allocation"
+)
+
 // outputRow is an output as a table keeps it, with the name of its execution.
 type outputRow struct {
 	n         int64
@@ -133,8 +139,11 @@ func (s *Store) addOutput(tx Tx, n int64, x work.Execution, o work.Output) (work
 	if err != nil {
 		return o, err
 	}
-	query, args := insertion("work_output", "RETURNING n", s.d.all(), cols)
-	if err := tx.Query(query, args, func(scan Scan) error { return scan(&o.N) }); err != nil {
+	if o.N, err = s.d.next(tx, outputNumber); err != nil {
+		return o, err
+	}
+	query, args := insertion("work_output", "", s.d.all(), []Pair{{"n", o.N}}, cols)
+	if _, err := tx.Exec(query, args...); err != nil {
 		return o, err
 	}
 	return o, s.d.wrote(tx, o.By, 1, len(o.Content)+len(o.Path)+fixed)
@@ -202,7 +211,7 @@ func (s *Store) Allocate(ctx context.Context, id work.ID, pieces []work.Allocati
 			if a, err = work.Allocated(x, a); err != nil {
 				return err
 			}
-			if err := s.allocate(tx, r.N, a); err != nil {
+			if err := s.d.allocate(tx, r.N, a); err != nil {
 				return err
 			}
 		}
@@ -211,15 +220,13 @@ func (s *Store) Allocate(ctx context.Context, id work.ID, pieces []work.Allocati
 }
 
 // allocate adds a piece of context, or has what is stored be included.
-func (s *Store) allocate(tx Tx, n int64, a work.Allocation) error {
-	k := allocationKey(a)
+func (d Dialect) allocate(tx Tx, n int64, a work.Allocation) error {
 	var there bool
-	var at int64
 	var old work.Allocation
-	err := tx.Query("SELECT n, sum, doc FROM work_allocation WHERE work = ? AND key = ?", []any{n, k}, func(scan Scan) error {
+	err := tx.Query("SELECT sum, doc FROM work_allocation WHERE work = ? AND key = ?", []any{n, allocationKey(a)}, func(scan Scan) error {
 		there = true
 		var sum, doc []byte
-		if err := scan(&at, &sum, &doc); err != nil {
+		if err := scan(&sum, &doc); err != nil {
 			return err
 		}
 		if !opened(sum, doc, &old) {
@@ -234,18 +241,33 @@ func (s *Store) allocate(tx Tx, n int64, a work.Allocation) error {
 		a = old
 		a.Included = true
 	}
-	a.Execution = ""
-	doc, sum, err := document(a)
+	cols, err := allocationPairs(n, a)
 	if err != nil {
 		return err
 	}
 	if there {
-		_, err = tx.Exec("UPDATE work_allocation SET sum = ?, doc = ? WHERE n = ?", sum, doc, at)
+		last := cols[len(cols)-2:]
+		_, err = tx.Exec("UPDATE work_allocation SET sum = ?, doc = ? WHERE work = ? AND key = ?", last[0].Value, last[1].Value, n,
+			allocationKey(a))
 		return err
 	}
-	query, args := insertion("work_allocation", "", []Pair{{"work", n}, {"key", k}, {"bundle", a.Bundle}, {"sum", sum}, {"doc", doc}})
+	next, err := d.next(tx, allocationNumber)
+	if err != nil {
+		return err
+	}
+	query, args := insertion("work_allocation", "", d.Project, []Pair{{"n", next}}, cols)
 	_, err = tx.Exec(query, args...)
 	return err
+}
+
+// allocationPairs are the columns of a piece of context of an execution but for its number.
+func allocationPairs(n int64, a work.Allocation) ([]Pair, error) {
+	a.N, a.Execution = 0, "" // the columns say it
+	doc, sum, err := document(a)
+	if err != nil {
+		return nil, fmt.Errorf("context %s: %w", a.Source, err)
+	}
+	return []Pair{{"work", n}, {"key", allocationKey(a)}, {"bundle", a.Bundle}, {"sum", sum}, {"doc", doc}}, nil
 }
 
 // Allocations returns those of an execution, oldest first.

@@ -144,6 +144,16 @@ func (d Dialect) sessions(q work.SessionQuery, before int64) (string, []any) {
 	return "SELECT " + sessionColumns + " FROM work_session WHERE " + w.String() + " ORDER BY n DESC LIMIT ?", append(w.args, q.Size())
 }
 
+// taskPairs are the columns of a task of a work session.
+func taskPairs(session int64, t work.Task) ([]Pair, error) {
+	doc, sum, err := document(t)
+	if err != nil {
+		return nil, fmt.Errorf("task %q: %w", t.Title, err)
+	}
+	return []Pair{{"session", session}, {"title", t.Title}, {"status", string(t.Status)}, {"created", micros(t.Created)},
+		{"sum", sum}, {"doc", doc}}, nil
+}
+
 // PutTask stores a task.
 func (s *Store) PutTask(ctx context.Context, t work.Task) (work.Task, error) {
 	var out work.Task
@@ -174,17 +184,16 @@ func (s *Store) PutTask(ctx context.Context, t work.Task) (work.Task, error) {
 		if out, err = work.PutTask(t, old, s.now()); err != nil {
 			return err
 		}
-		doc, sum, err := document(out)
+		cols, err := taskPairs(r.n, out)
 		if err != nil {
 			return err
 		}
 		query, args := insertion("work_task", "ON CONFLICT (session, title) DO UPDATE SET status = excluded.status, sum = excluded.sum, "+
-			"doc = excluded.doc", []Pair{{"session", r.n}, {"title", out.Title}, {"status", string(out.Status)},
-			{"created", micros(out.Created)}, {"sum", sum}, {"doc", doc}})
+			"doc = excluded.doc", cols)
 		if _, err = tx.Exec(query, args...); err != nil || old != nil {
 			return err
 		}
-		return s.d.wrote(tx, out.By, 1, len(doc))
+		return s.d.wrote(tx, out.By, 1, len(out.Title)+len(out.Body)+fixed)
 	})
 	if err != nil {
 		return work.Task{}, err

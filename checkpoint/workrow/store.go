@@ -47,7 +47,7 @@ func (s *Store) Add(ctx context.Context, x work.Execution, events ...work.Event)
 		if err := s.d.wroteEvents(tx, out, 1, rows); err != nil {
 			return err
 		}
-		return s.derive(tx, n, out)
+		return s.d.derive(tx, n, out)
 	})
 	if err != nil {
 		return work.Execution{}, err
@@ -89,8 +89,8 @@ func (s *Store) insert(tx Tx, x work.Execution) (out work.Execution, n int64, fr
 }
 
 // derive writes what an execution is searched by for the first time.
-func (s *Store) derive(tx Tx, n int64, x work.Execution) error {
-	query, args := insertion("work_fact", "", s.d.all(), []Pair{{"work", n}}, facts(x))
+func (d Dialect) derive(tx Tx, n int64, x work.Execution) error {
+	query, args := insertion("work_fact", "", d.all(), []Pair{{"work", n}}, facts(x))
 	if _, err := tx.Exec(query, args...); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (s *Store) derive(tx Tx, n int64, x work.Execution) error {
 	if err != nil {
 		return err
 	}
-	return s.d.reword(tx, n, nil, words)
+	return d.reword(tx, n, nil, words)
 }
 
 // Claim gives a queued execution to a server.

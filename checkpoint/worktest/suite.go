@@ -1,4 +1,4 @@
-// Package worktest is the conformance suite of the store of executions (work.Store). Each implementation runs it over
+// Package worktest is the conformance suite of the store of the record of work (work.Keeper). Each implementation runs it over
 // itself; it needs nothing but the standard library and the store.
 package worktest
 
@@ -29,6 +29,21 @@ func Run(t *testing.T, h Harness) {
 		"Twice":      testTwice,
 		"Writers":    testWriters,
 		"Cancelled":  testCancelled,
+
+		"Sessions":      testSessions,
+		"Belongs":       testBelongs,
+		"Tasks":         testTasks,
+		"Kinds":         testKinds,
+		"Outputs":       testOutputs,
+		"Versions":      testVersions,
+		"Allocations":   testAllocations,
+		"Bundles":       testBundles,
+		"Recorded":      testRecorded,
+		"Stats":         testStats,
+		"Written":       testWritten,
+		"Load":          testLoad,
+		"Expire":        testExpire,
+		"HostileRecord": testHostileRecord,
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &fixture{T: t, h: h, ctx: t.Context()}

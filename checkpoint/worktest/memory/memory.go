@@ -288,15 +288,32 @@ func (s *Store) Purge(_ context.Context, threads []thread.ID) (int, error) {
 	n := 0
 	for id, r := range s.rows {
 		if r.x.State.Final() && r.x.Kind != work.KindHand && slices.Contains(threads, r.x.Thread) {
-			s.gone += int64(len(s.outputs))
-			s.outputs = slices.DeleteFunc(s.outputs, func(k *output) bool { return k.of == r })
-			s.gone -= int64(len(s.outputs))
-			delete(s.rows, id)
-			delete(s.names, r.x.Name)
+			s.remove(id, r)
 			n++
 		}
 	}
 	return n, nil
+}
+
+// remove removes an execution with all that hangs on it; what is then the newest version of a file is current. The caller holds mu.
+func (s *Store) remove(id work.ID, r *row) {
+	before := s.outputs
+	s.gone += int64(len(s.outputs))
+	s.outputs = slices.DeleteFunc(slices.Clone(s.outputs), func(k *output) bool { return k.of == r })
+	s.gone -= int64(len(s.outputs))
+	for _, old := range before {
+		if old.of != r || !old.o.Current || old.o.Path == "" {
+			continue
+		}
+		for _, k := range slices.Backward(s.outputs) {
+			if k.of.x.Line() == r.x.Line() && k.o.Type == old.o.Type && k.o.Path == old.o.Path {
+				k.o.Current = true
+				break
+			}
+		}
+	}
+	delete(s.rows, id)
+	delete(s.names, r.x.Name)
 }
 
 // Spoil makes the record of an execution unreadable, or that of one of its events if seq is larger than 0.
