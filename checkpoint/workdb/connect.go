@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 
 	"orchestrator/checkpoint/sqlfile"
 )
@@ -66,13 +65,4 @@ func (f *file) disconnect() error {
 	}
 	f.read, f.writer = nil, nil
 	return errors.Join(errs...)
-}
-
-// sizeOf returns the size of a file, 0 if there is none.
-func sizeOf(path string) int64 {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return 0
-	}
-	return info.Size()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"os"
 	"time"
 
 	"orchestrator/checkpoint/sqlfile"
@@ -157,4 +158,13 @@ func (f *file) Measure(_ context.Context, m *work.Measure) error {
 	m.Log = sizeOf(f.path + "-wal")
 	m.Bytes = sizeOf(f.path) + m.Log
 	return nil
+}
+
+// sizeOf returns the size of a file, 0 if there is none.
+func sizeOf(path string) int64 {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
