@@ -28,6 +28,7 @@ func Topics() []Topic {
 		{"bundles", "What agents are given before they begin: prepared, counted, shared"},
 		{"answers", "What ran, what it was given, what came of it, and what went wrong"},
 		{"record", "What agents were given, what they did, and what came of it"},
+		{"phases", "A work session in its five phases, an example"},
 		{"budgets", "What may be spent, how that is kept, and what is not known"},
 		{"notifications", "Being called: the event log, notifications, commands on events"},
 		{"settings", "Settings, limits, model windows and prices, retention"},
