@@ -171,7 +171,7 @@ func (m *Creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 	if err := m.cfg.checkPlace(dir); err != nil {
 		return thread.Thread{}, err
 	}
-	label := cmp.Or(secret.Redact(r.Label), titleOf(r.Prompt))
+	label := cmp.Or(secret.Redact(r.Label), titleOf(cmp.Or(r.Given.Scope, r.Prompt)))
 	now := m.cfg.now()
 	r.Once.From = ""
 	model, err := chosenModel(m.cfg, r.Agent, r.Model, r.Once)
@@ -191,7 +191,7 @@ func (m *Creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 
 // namePart is the text that a new thread's name is made from.
 func namePart(r thread.NewRequest) string {
-	for _, s := range []string{secret.Redact(r.Name), secret.Redact(r.Label), titleOf(r.Prompt), r.Agent} {
+	for _, s := range []string{secret.Redact(r.Name), secret.Redact(r.Label), titleOf(cmp.Or(r.Given.Scope, r.Prompt)), r.Agent} {
 		if thread.Slug(s) != thread.Slug("") {
 			return s
 		}

@@ -55,7 +55,7 @@ func (m *Forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 			return thread.Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
 		}
 	}
-	name := cmp.Or(secret.Redact(r.Name), cmp.Or(secret.Redact(r.Label), cmp.Or(titleOf(r.Prompt), slugOf(p.Name))))
+	name := cmp.Or(secret.Redact(r.Name), cmp.Or(secret.Redact(r.Label), cmp.Or(titleOf(cmp.Or(r.Given.Scope, r.Prompt)), slugOf(p.Name))))
 	if err := m.creation.budgets.begin(ctx, t, r.Once.Budget, r.By); err != nil {
 		return thread.Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
 	}
@@ -120,7 +120,7 @@ func (m *Forks) forkOf(
 	now := m.cfg.now()
 	t := thread.Thread{
 		ID: thread.NewID[thread.ID](), Title: thread.Titled(secret.Redact(cmp.Or(r.Name, r.Label))),
-		Label:  plaintext.Cut(cmp.Or(secret.Redact(r.Label), titleOf(r.Prompt)), 200),
+		Label:  plaintext.Cut(cmp.Or(secret.Redact(r.Label), titleOf(cmp.Or(r.Given.Scope, r.Prompt))), 200),
 		Parent: p.ID, ForkPoint: at.ID, Head: at.ID, Turn: at.Turn, Agent: agent, Launch: p.Launch,
 		Dir: home(p), Created: now, Updated: now, Seen: true, Gauge: at.Gauge,
 		MCP: p.MCP.Clone(),

@@ -43,7 +43,7 @@ func (b *Bundles) Prepare(ctx context.Context, by Author, q PrepareRequest) (bun
 	o.By = by.Thread
 	if o.Session != "" {
 		if _, err := b.c.Store.Session(ctx, o.Session); err != nil {
-			return bundle.Made{}, fmt.Errorf("work session %s: %w", o.Session, err)
+			return bundle.Made{}, unknownSession(o.Session, err)
 		}
 	}
 	made, err := bundle.Make(o, b.c.target(ctx, o.Agent, o.Model), b.c.Now())
@@ -52,6 +52,14 @@ func (b *Bundles) Prepare(ctx context.Context, by Author, q PrepareRequest) (bun
 	}
 	made.Kept, err = b.keep(ctx, by, made.Kept, made.Pieces)
 	return made, err
+}
+
+// unknownSession says that there is no such work session, if that is what is wrong.
+func unknownSession(name string, err error) error {
+	if errors.Is(err, thread.ErrNotFound) {
+		return work.UnknownSession(name, nil)
+	}
+	return err
 }
 
 // keep stores a bundle, if its author may have so much.
@@ -224,7 +232,7 @@ func (b *Bundles) Budget(ctx context.Context, by Author, q BudgetRequest) (bundl
 	if q.Session != "" {
 		s, err := b.c.Store.Session(ctx, q.Session)
 		if err != nil {
-			return sum, fmt.Errorf("work session %s: %w", q.Session, err)
+			return sum, unknownSession(q.Session, err)
 		}
 		if sum.Warn == 0 {
 			sum.Warn = s.WarnAt

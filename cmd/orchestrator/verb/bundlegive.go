@@ -1,6 +1,7 @@
 package verb
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -25,8 +26,9 @@ func (b *bundleFlags) flags(f *pflag.FlagSet) {
 	f.BoolVar(&b.asPrepared, "as-prepared", false, "with --bundle: as it was prepared, even if its files have changed since")
 }
 
-// give puts what a bundle is before the words of a prompt. A bundle whose files have changed or are missing is an error.
-func (b *bundleFlags) give(ctx context.Context, c *cli, cl *client.Client, prompt *string, g *thread.Given) error {
+// give puts what a bundle is before the words of a prompt, and says what the run is for. A bundle whose files have changed
+// or are missing is an error.
+func (b *bundleFlags) give(ctx context.Context, c *cli, cl *client.Client, prompt *string, g *thread.Given, once *thread.Once) error {
 	if b.name == "" {
 		return nil
 	}
@@ -39,7 +41,9 @@ func (b *bundleFlags) give(ctx context.Context, c *cli, cl *client.Client, promp
 		return err
 	}
 	words := strings.TrimSpace(*prompt)
-	g.Bundle, g.Scope = content.Kept.Bundle.ID, words
+	of := content.Kept.Bundle
+	g.Bundle, g.Scope = of.ID, cmp.Or(of.Scope, words)
+	once.Type = cmp.Or(once.Type, of.AgentType)
 	*prompt = strings.TrimRight(text, "\n") + "\n\n" + words
 	return nil
 }

@@ -102,7 +102,7 @@ func newVerb(c *cli) *cobra.Command {
 			if err := c.place(&r); err != nil {
 				return err
 			}
-			if err := once.bundle.give(ctx, c, cl, &r.Prompt, &r.Given); err != nil {
+			if err := once.bundle.give(ctx, c, cl, &r.Prompt, &r.Given, &r.Once); err != nil {
 				return err
 			}
 			err := c.withWarnings(ctx, cl, func() (err error) { s, err = newCall(r).Do(ctx, cl, r); return })

@@ -25,7 +25,7 @@ func startRun(ctx context.Context, c *cli, cl *client.Client, r thread.NewReques
 		return err
 	}
 	r.Once, r.Execution, r.Started = o.once, o.name, true
-	if err := o.bundle.give(ctx, c, cl, &r.Prompt, &r.Given); err != nil {
+	if err := o.bundle.give(ctx, c, cl, &r.Prompt, &r.Given, &r.Once); err != nil {
 		return err
 	}
 	x, err := submitted(ctx, c, cl, func(ctx context.Context) (thread.Status, error) { return api.StartRun.Do(ctx, cl, r) },
@@ -43,7 +43,7 @@ func startRun(ctx context.Context, c *cli, cl *client.Client, r thread.NewReques
 // forkRun forks a thread into one that runs without a terminal and follows its first execution.
 func forkRun(ctx context.Context, c *cli, cl *client.Client, r thread.ForkRequest, o onceOptions, t followOptions) error {
 	r.Once, r.Execution, r.Started = o.once, o.name, true
-	if err := o.bundle.give(ctx, c, cl, &r.Prompt, &r.Given); err != nil {
+	if err := o.bundle.give(ctx, c, cl, &r.Prompt, &r.Given, &r.Once); err != nil {
 		return err
 	}
 	x, err := submitted(ctx, c, cl, func(ctx context.Context) (thread.Status, error) { return api.ForkRun.Do(ctx, cl, r) },
