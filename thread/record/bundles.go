@@ -304,6 +304,9 @@ type AllocateRequest struct {
 // Allocate records what an execution was given: what somebody says of one by hand.
 func (b *Bundles) Allocate(ctx context.Context, by Author, q AllocateRequest) ([]work.Allocation, error) {
 	x, err := b.c.Store.Execution(ctx, q.Execution)
+	if errors.Is(err, thread.ErrNotFound) {
+		return nil, work.Unknown(q.Execution, nil)
+	}
 	if err == nil && by.Agent && x.Kind != work.KindHand {
 		err = thread.Kindf(thread.ErrNotGranted, "what it was given is recorded by itself")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -18,13 +19,15 @@ import (
 
 // briefOptions are the flags of what writes a briefing.
 type briefOptions struct {
-	bundle, template, output string
-	force                    bool
+	bundle, template string
+	output           outputFile
+	force            bool
 }
 
-func (o *briefOptions) flags(f *pflag.FlagSet) {
+func (o *briefOptions) flags(c *cli, f *pflag.FlagSet) {
 	f.StringVar(&o.template, "template", "", "`FILE` of Go's template language; "+bundle.TemplateName+" is built in, unless there is a file of that name")
-	f.StringVar(&o.output, "output", "", "`FILE` to write it to (default: standard output)")
+	o.output.json = &c.out.json
+	f.VarP(&o.output, "output", "o", "`FILE` to write it to (default: standard output)")
 	f.BoolVar(&o.force, "force", false, "replace a file that is there")
 }
 
@@ -35,7 +38,7 @@ func bundleBrief(c *cli) *cobra.Command {
 		Long: "Write what an agent is given of a bundle: what it shares with others first, then the rest, then its scope. The same\n" +
 			"bundle and template give the same text, byte for byte. `orchestrator help bundles` has the template's functions.",
 	}
-	o.flags(cmd.Flags())
+	o.flags(c, cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.bundle = args[0]
 		return o.run(c, cmd, args)
@@ -61,17 +64,31 @@ func (o *briefOptions) run(c *cli, cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		if o.output == "" {
+		if o.output.name == "" && !c.out.json {
 			_, err := c.out.data().Write([]byte(brief))
 			return err //nolint:wrapcheck // of the output
 		}
+		got := written{Bundle: b.Kept.Bundle.ID, File: o.output.name, Bytes: len(brief)}
+		if got.File == "" {
+			got.Text = brief
+			return c.out.show(got, nil)
+		}
 		// One that a bundle was written to before is that verb's own, whatever it was made of.
-		if err := writeOutput(c, o.output, []byte(brief), o.force, isBrief); err != nil {
+		if err := writeOutput(c, o.output.name, []byte(brief), o.force, isBrief); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.out.stdout, "%s: %s from %s\n", o.output, thread.Bytes(int64(len(brief))), b.Kept.Bundle.ID)
-		return nil
+		return c.out.show(got, func(w io.Writer) {
+			fmt.Fprintf(w, "%s: %s from %s\n", got.File, thread.Bytes(int64(got.Bytes)), got.Bundle)
+		})
 	})(cmd, args)
+}
+
+// written is what a verb has written: a file, or the text itself.
+type written struct {
+	Bundle string `json:"bundle_id"`
+	File   string `json:"file,omitempty"`
+	Bytes  int    `json:"bytes"`
+	Text   string `json:"text,omitempty"`
 }
 
 // isBrief reports whether a file is a briefing of the built-in template.

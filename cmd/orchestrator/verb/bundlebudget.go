@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 	"orchestrator/thread/api"
@@ -65,12 +66,12 @@ func (o *budgetOptions) run(c *cli, cmd *cobra.Command, args []string) (err erro
 	})(cmd, args)
 }
 
-// sayBudget warns of a budget that is nearly used, and returns an error for one that is exceeded.
+// sayBudget warns of a budget that is nearly used, and has the verb fail for one that is exceeded.
 func sayBudget(c *cli, b bundle.Budget) error {
 	switch b.Level {
 	case bundle.LevelOver:
-		return thread.Hint(thread.Kindf(thread.ErrLimit, "over the budget by %s tokens", thread.Tokens(-b.Remaining)),
-			"`orchestrator bundle explain` says what can be left out")
+		say(c, "over the budget by %s tokens. `orchestrator bundle explain` says what can be left out", thread.Tokens(-b.Remaining))
+		return &silentError{exitcode.Refused} // its level is in what was printed
 	case bundle.LevelCritical, bundle.LevelWarning:
 		say(c, "%s: %.0f%% of the budget is used, %s tokens are left", b.Level, 100*b.Part, thread.Tokens(b.Remaining))
 	}

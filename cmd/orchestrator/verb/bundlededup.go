@@ -20,13 +20,14 @@ import (
 // dedupOptions are the flags of what compares bundles.
 type dedupOptions struct {
 	bundles []string
-	output  string
+	output  outputFile
 	force   bool
 }
 
-func (o *dedupOptions) flags(f *pflag.FlagSet) {
+func (o *dedupOptions) flags(c *cli, f *pflag.FlagSet) {
 	f.StringArrayVar(&o.bundles, "bundles", nil, "`BUNDLES` in the order in which they are used, with commas between them: files, or ids")
-	f.StringVar(&o.output, "output", "", "`FILE` to write what is shared to, such as shared-context.json")
+	o.output.json = &c.out.json
+	f.VarP(&o.output, "output", "o", "`FILE` to write what is shared to, such as shared-context.json")
 	f.BoolVar(&o.force, "force", false, "replace a file that was not written by this verb")
 }
 
@@ -38,7 +39,7 @@ func bundleDedup(c *cli) *cobra.Command {
 			"provider serves what it has just read from its cache; what a bundle has twice is left out. Each agent has a window\n" +
 			"of its own: what is shared fills each of them all the same, it only costs less. The answer tells both apart.",
 	}
-	o.flags(cmd.Flags())
+	o.flags(c, cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.bundles = append(o.bundles, args...)
 		return o.run(c, cmd, args)
@@ -60,7 +61,7 @@ func (o *dedupOptions) run(c *cli, cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		if o.output != "" {
+		if o.output.name != "" {
 			var form bytes.Buffer
 			e := json.NewEncoder(&form)
 			e.SetEscapeHTML(false)
@@ -68,7 +69,7 @@ func (o *dedupOptions) run(c *cli, cmd *cobra.Command, args []string) error {
 			if err := e.Encode(shared); err != nil {
 				return fmt.Errorf("print what is shared: %w", err)
 			}
-			if err := writeOutput(c, o.output, form.Bytes(), o.force, isShared); err != nil {
+			if err := writeOutput(c, o.output.name, form.Bytes(), o.force, isShared); err != nil {
 				return err
 			}
 		}

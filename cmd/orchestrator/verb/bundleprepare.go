@@ -23,7 +23,7 @@ type prepareOptions struct {
 	files, references     []string
 	required, recommended []string
 	sections              []string
-	output                string
+	output                outputFile
 	force                 bool
 }
 
@@ -40,7 +40,8 @@ func (o *prepareOptions) flags(c *cli, f *pflag.FlagSet) {
 	f.Int64Var(&o.order.Budget, "budget", 0, "`TOKENS` that it may have (default: what the model has room for, 200000 if that is not known)")
 	f.StringVar(&o.order.Session, "session", "", "the work session that it is for")
 	f.StringVar(&o.order.ID, "id", "", "`NAME` of the bundle (default: the next bundle-001)")
-	f.StringVar(&o.output, "output", "", "`FILE` to write it to (default: standard output)")
+	o.output.json = &c.out.json
+	f.VarP(&o.output, "output", "o", "`FILE` to write it to (default: standard output)")
 	f.BoolVar(&o.force, "force", false, "replace a file that is no bundle")
 }
 
@@ -79,16 +80,16 @@ func (o *prepareOptions) run(c *cli, cmd *cobra.Command, args []string) error {
 		if o.order.ID != "" && b.ID != o.order.ID {
 			say(c, "the same is kept as %s already", b.ID)
 		}
-		if o.output == "" {
+		if o.output.name == "" {
 			return printBundle(c, b)
 		}
-		if err := writeOutput(c, o.output, bundle.Print(b), o.force, isBundle); err != nil {
+		if err := writeOutput(c, o.output.name, bundle.Print(b), o.force, isBundle); err != nil {
 			return err
 		}
 		if c.out.json {
 			return printBundle(c, b)
 		}
-		fmt.Fprintf(c.out.stdout, "%s: %d items, %s tokens, %s of the budget left: %s\n", b.ID, len(b.Items), thread.Tokens(b.Total), thread.Tokens(b.Remaining), o.output)
+		fmt.Fprintf(c.out.stdout, "%s: %d items, %s tokens, %s of the budget left: %s\n", b.ID, len(b.Items), thread.Tokens(b.Total), thread.Tokens(b.Remaining), o.output.name)
 		return nil
 	})(cmd, args)
 }
@@ -135,6 +136,6 @@ func (o *prepareOptions) read(c *cli) error {
 	if err != nil {
 		return err
 	}
-	o.order.Items, err = from.items(wishes, o.output)
+	o.order.Items, err = from.items(wishes, o.output.name)
 	return err
 }

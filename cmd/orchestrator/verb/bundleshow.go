@@ -40,7 +40,11 @@ func bundleShow(c *cli) *cobra.Command {
 				if it.Source != item || i >= len(b.Kept.Pieces) {
 					continue
 				}
-				if content, ok := b.Pieces[b.Kept.Pieces[i]]; ok {
+				content, ok := b.Pieces[b.Kept.Pieces[i]]
+				if ok && c.out.json {
+					return c.out.show(written{Bundle: b.Kept.Bundle.ID, File: item, Bytes: len(content), Text: string(content)}, nil)
+				}
+				if ok {
 					_, err := c.out.data().Write(content)
 					return err //nolint:wrapcheck // of the output
 				}

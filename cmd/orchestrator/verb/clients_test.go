@@ -118,7 +118,6 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"exec", "replay", run}, `"read"`},
 		{[]string{"bundle", "prepare", "--files", "/etc/hosts"}, "outside the project"},
 		{[]string{"check_context_bounds", "--files", "/etc/hosts"}, "outside the project"},
-		{[]string{"bundle", "allocate", run, ".mcp.json"}, "no bundle"},
 		{[]string{"history", "trace", run}, `"read"`},
 		{[]string{"history", "trace", "nothing"}, `"read"`},
 		{[]string{"budget"}, `"read"`},

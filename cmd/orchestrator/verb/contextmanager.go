@@ -28,7 +28,7 @@ func scriptBudget(c *cli) *cobra.Command {
 func scriptDedup(c *cli) *cobra.Command {
 	var o dedupOptions
 	cmd := alias("deduplicate", "bundle dedup")
-	o.flags(cmd.Flags())
+	o.flags(c, cmd.Flags())
 	formatted(c, cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(c, cmd, args) }
 	return cmd
@@ -37,7 +37,7 @@ func scriptDedup(c *cli) *cobra.Command {
 func scriptBrief(c *cli) *cobra.Command {
 	var o briefOptions
 	cmd := alias("generate-briefing", "bundle brief")
-	o.flags(cmd.Flags())
+	o.flags(c, cmd.Flags())
 	cmd.Flags().StringVar(&o.bundle, "bundle", "", "the bundle: a file, or an id")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if o.bundle == "" {
