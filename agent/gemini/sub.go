@@ -21,18 +21,24 @@ func (a *Agent) Delegates(tool, args string) (thread.Delegation, bool) {
 }
 
 // Concludes implements thread.Delegator: a sub-agent ends with a call whose arguments are what it was asked for; if that is
-// one text, it is its message.
+// one text, it is its message. The CLI may refuse them, and the sub-agent goes on then.
 func (a *Agent) Concludes(tool, args string) (string, bool) {
 	if tool != "complete_task" {
 		return "", false
 	}
-	var fields map[string]any
-	if json.Unmarshal([]byte(args), &fields) == nil && len(fields) == 1 {
+	raw := json.RawMessage(args)
+	for range 3 { // {"result":{"response":"…"}}
+		var fields map[string]json.RawMessage
+		var text string
+		switch {
+		case json.Unmarshal(raw, &text) == nil:
+			return text, true
+		case json.Unmarshal(raw, &fields) != nil || len(fields) != 1:
+			return string(raw), true
+		}
 		for _, v := range fields {
-			if text, ok := v.(string); ok {
-				return text, true
-			}
+			raw = v
 		}
 	}
-	return args, true
+	return string(raw), true
 }

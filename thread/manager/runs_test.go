@@ -142,7 +142,7 @@ func TestRun(t *testing.T) {
 		for _, e := range events {
 			kinds = append(kinds, string(e.State)+e.Kind+e.Text)
 		}
-		want := []string{"queued", "deployed", "running", "sessions", "textthe answer", "endcompleted", "completed"}
+		want := []string{"queued", "deployed", "running", "givendo it", "sessions", "textthe answer", "endcompleted", "saidthe answer", "completed"}
 		if err != nil || !slices.Equal(kinds, want) {
 			t.Errorf("recorded %q, want %q (%v)", kinds, want, err)
 		}

@@ -161,12 +161,12 @@ func (l *Ledger) side(p *process, e thread.Exchange) {
 	}
 	given := p.place(n, e.Sub, e.Prompt)
 	n.ended(e, len(e.Tools) > 0)
-	said := ""
-	if c := p.hands(n.row.ID, e); c.Ends {
+	if c := p.hands(n.row.ID, e); c.Ends { // unless it is refused: then it asks again
 		n.says(c.Said)
-		n.end(work.Completed, "", e.Ended)
-		said = n.said
-	} else if n.row.State.Final() && len(e.Tools) == 0 { // it went on after its end
+		n.rests = e.Ended
+	}
+	said := ""
+	if n.row.State.Final() && !n.rests.IsZero() { // it went on after its end
 		said = n.said
 	}
 	l.queue.put(item{Row: n.row, New: made, Given: given, Said: said})
