@@ -19,7 +19,7 @@ func historyContext(c *cli) *cobra.Command {
 		Long: "Show what the last agent of a type was given, such as the last debugger: its bundle, each piece of context with\n" +
 			"its tokens and whether it was sent, and what it was asked; then what came of it. A type is what the person or the\n" +
 			"CLI calls the agent; one that has none is of the type of its program.",
-		Example: "  orchestrator history context debugger -n 3 --full",
+		Example: "orchestrator history context debugger -n 3 --full",
 	}
 	cmd.Flags().StringVar(&q.Session, "session", "", "only of this work session")
 	cmd.Flags().BoolVar(&q.Full, "full", false, "all of what they were asked, not only its beginning")

@@ -27,7 +27,7 @@ func historyTrace(c *cli) *cobra.Command {
 			"<ref> is an execution (exec-003), the number of an output (42), a file of the project that came of an execution, or\n" +
 			"a bundle (bundle-001). What is wrong comes first, marked with ! and with the next command; - marks what may be\n" +
 			"right. Files that were given are compared with what they are now.",
-		Example: "  orchestrator history trace exec-003", Args: exactly("<ref>"),
+		Example: "orchestrator history trace exec-003", Args: exactly("<ref>"),
 		ValidArgsFunction: completeExecutions(c, 1),
 	}
 	cmd.Flags().BoolVar(&q.Full, "full", false, "all of what was asked and said, not only the beginning")
