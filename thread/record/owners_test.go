@@ -68,7 +68,7 @@ func (s *shared) records(name string, by record.Author) owned {
 	s.must(err)
 	o.bundle = made.Kept.Bundle.ID
 	_, err = s.book.Executions.Init(ctx, by, record.InitExecution{
-		Name: o.execution, Session: o.session, Type: "debugger", Scope: text, Bundle: o.bundle, Prompt: text,
+		Name: o.execution, Session: o.session, Type: "debugger", Scope: text, Bundle: &record.BundleArg{Ref: o.bundle}, Prompt: text,
 	})
 	s.must(err)
 	_, err = s.book.Outputs.Collect(ctx, by, record.CollectOutputs{

@@ -57,17 +57,28 @@ func (a *Answers) Stats(ctx context.Context, by Author, q StatsRequest) (Sums, e
 			"use agent, type, model, bundle, session, origin or day")
 	}
 	of := work.StatsQuery{By: q.By, Session: q.Session, Type: q.Type, Since: q.Since, Until: q.Until, Seen: by.seen()}
-	of.Kinds = []work.Kind{work.KindRun, work.KindTerminal, work.KindHand}
-	own, err := a.c.Store.Stats(ctx, of)
-	if err != nil {
-		return Sums{}, err
+	var own, hand, natives []work.Stat
+	for _, some := range []struct {
+		kinds []work.Kind
+		into  *[]work.Stat
+	}{{[]work.Kind{work.KindRun, work.KindTerminal}, &own}, {[]work.Kind{work.KindHand}, &hand}, {[]work.Kind{work.KindNative}, &natives}} {
+		var err error
+		of.Kinds = some.kinds
+		if *some.into, err = a.c.Store.Stats(ctx, of); err != nil {
+			return Sums{}, err
+		}
 	}
-	of.Kinds = []work.Kind{work.KindNative}
-	natives, err := a.c.Store.Stats(ctx, of)
-	if err != nil {
-		return Sums{}, err
+	return sum(q.By, append(own, unseenCost(hand)...), natives), nil
+}
+
+// unseenCost returns sums over executions by hand with what is not known of their cost: nobody of us has seen it.
+func unseenCost(hand []work.Stat) []work.Stat {
+	for i := range hand {
+		if u := &hand[i].Usage; *u == (thread.Usage{}) {
+			u.Unknown = int64(hand[i].Runs)
+		}
 	}
-	return sum(q.By, own, natives), nil
+	return hand
 }
 
 // counted is what is summed up under a key.
@@ -84,7 +95,7 @@ func sum(by work.StatBy, own, natives []work.Stat) Sums {
 	}
 	var all counted
 	for _, s := range own {
-		at(s.Key).own = s
+		at(s.Key).own = added(at(s.Key).own, s)
 		all.own = added(all.own, s)
 	}
 	for _, s := range natives {

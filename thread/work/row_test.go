@@ -36,10 +36,13 @@ func TestRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"execution_id", "session_id", "agent_type", "deployed_at", "status", "scope", "context_token_count", "model",
-		"final_message", "success", "error_message", "tokens_in", "cost_usd"} {
+		"final_message", "success", "error_message", "cost_usd"} {
 		if !strings.Contains(string(b), `"`+name+`":`) {
 			t.Errorf("%s has no %s", b, name)
 		}
+	}
+	if !strings.Contains(string(b), `"cost_usd":null`) || strings.Contains(string(b), "tokens_in") {
+		t.Errorf("what nobody has seen is known: %s", b)
 	}
 	if r := work.RowOf(work.Execution{State: work.Queued, Agent: "demo"}); r.Status != "queued" || r.AgentType != "demo" {
 		t.Errorf("one that waits is %+v", r)

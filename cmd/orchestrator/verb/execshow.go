@@ -10,6 +10,7 @@ import (
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread/api"
+	"orchestrator/thread/record"
 	"orchestrator/thread/work"
 )
 
@@ -33,7 +34,17 @@ func execShow(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.out.show(all, func(w io.Writer) { page.Execution(w, x, all.Asked, all.Answered, byID, time.Now()) })
+			// What belongs to it is a help here: without it, all that the execution itself has is shown.
+			chain, unknown := api.HistoryTrace.Do(ctx, cl, record.TraceRequest{Ref: string(x.ID)})
+			if unknown == nil {
+				all.Outputs = chain.Given.Outputs
+			}
+			return c.out.show(all, func(w io.Writer) {
+				page.Execution(w, x, all.Asked, all.Answered, byID, time.Now())
+				if unknown == nil {
+					page.CameOf(w, chain)
+				}
+			})
 		}),
 	}
 }
@@ -43,6 +54,8 @@ type shownExecution struct {
 	work.Execution
 	Asked    string `json:"given_text,omitempty"`
 	Answered string `json:"said_text,omitempty"`
+	// Outputs are what came of it.
+	Outputs []record.Made `json:"outputs,omitempty"`
 }
 
 // wholeText returns the text of an event of an execution, "" for none.

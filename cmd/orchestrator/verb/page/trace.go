@@ -59,6 +59,19 @@ func Trace(w io.Writer, t record.Trace, names map[thread.ID]string, now time.Tim
 	}
 }
 
+// CameOf prints what came of an execution, and how much speaks against it, below the facts about it.
+func CameOf(w io.Writer, t record.Trace) {
+	for i, m := range t.Given.Outputs {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, plain.Line(madeLine(m)))
+	}
+	if wrong := len(slices.DeleteFunc(slices.Clone(t.Findings), func(f record.Finding) bool { return f.Note })); wrong > 0 {
+		fmt.Fprintf(w, "\n%s: orchestrator history trace %s\n", plain.Count(wrong, "thing")+" wrong with it", plain.Line(t.More.Name))
+	}
+}
+
 // leads says how what was asked for leads here.
 func leads(t record.Trace) string {
 	switch t.Found {
