@@ -82,6 +82,9 @@ func (s *Store) Add(_ context.Context, x work.Execution, events ...work.Event) (
 	s.rows[x.ID], s.names[x.Name] = r, x.ID
 	if x.Kind == work.KindHand {
 		s.wrote(x.By, 1, len(x.Scope))
+		for _, e := range events {
+			s.wrote(x.By, 0, len(e.Text))
+		}
 	}
 	return r.x, nil
 }
