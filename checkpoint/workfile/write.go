@@ -304,5 +304,9 @@ func (w *writer) redact(of *work.Whole) {
 	}
 	if b := of.Bundle; b != nil {
 		text(&b.Bundle.Scope)
+		b.Bundle.Items = slices.Clone(b.Bundle.Items) // the store may share them
+		for i := range b.Bundle.Items {
+			text(&b.Bundle.Items[i].Source)
+		}
 	}
 }
