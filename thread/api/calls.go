@@ -136,6 +136,16 @@ const (
 	AllocateBundle Call[record.AllocateRequest, []work.Allocation] = "bundle-allocate"
 )
 
+// What came of executions.
+const (
+	// CollectOutputs writes it down, QueryOutputs lists it, CheckOutputs runs the project's checks on it.
+	CollectOutputs Call[record.CollectOutputs, []work.Output] = "output-collect"
+	QueryOutputs   Call[record.QueryOutputs, []work.Output]   = "output-query"
+	CheckOutputs   Call[record.CheckOutputs, record.Checked]  = "output-check"
+	// SessionReport returns what a report of a work session tells; the client writes it.
+	SessionReport Call[record.MakeReport, record.Report] = "session-report"
+)
+
 // Answers about all that is recorded.
 const (
 	// History finds executions of all kinds, HistoryContext returns what those of a type were given, HistoryWho who worked on

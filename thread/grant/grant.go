@@ -118,6 +118,11 @@ func Table() []Row {
 		{Op: "bundle-dedup", Verb: "bundle dedup"},
 		{Op: "bundle-budget", Verb: "bundle budget"},
 		{Op: "bundle-allocate", Verb: "bundle allocate"},
+		// An agent collects for its own executions only; checks run what the person has accepted, as its thread's setup does.
+		{Op: "output-collect", Verb: "output collect"},
+		{Op: "output-query", Verb: "output query"},
+		{Op: "output-check", Verb: "output check", Own: Start, Others: Start},
+		{Op: "session-report", Verb: "session report"},
 		// Answers about the record: without Read, an agent is answered of its own executions only.
 		{Op: "history", Verb: "history"},
 		{Op: "history-context", Verb: "history context"},

@@ -12,7 +12,7 @@ import (
 const columns, room = 80, 14
 
 // apart are the tables that help lists by themselves.
-var apart = []string{"limits", "retention", "context", "runs"}
+var apart = []string{"limits", "retention", "context", "runs", "checks"}
 
 // Help returns the settings of a table, or those that are in none of those above, as a help text lists them: name,
 // meaning and default.

@@ -27,6 +27,7 @@ func Topics() []Topic {
 		{"runs", "Agents without a terminal: one prompt, its answer, a queue and an end"},
 		{"bundles", "What agents are given before they begin: prepared, counted, shared"},
 		{"answers", "What ran, what it was given, what came of it, and what went wrong"},
+		{"outputs", "What came of executions: files, checks, insights; reports"},
 		{"record", "What agents were given, what they did, and what came of it"},
 		{"phases", "A work session in its five phases, an example"},
 		{"budgets", "What may be spent, how that is kept, and what is not known"},
@@ -53,6 +54,6 @@ func Text(name string) (string, error) {
 	}
 	return strings.NewReplacer(
 		"{settings}", config.Help(""), "{limits}", config.Help("limits"), "{retention}", config.Help("retention"),
-		"{bases}", config.Help("context"), "{runs}", config.Help("runs"),
+		"{bases}", config.Help("context"), "{runs}", config.Help("runs"), "{checks}", config.Help("checks"),
 	).Replace(string(b)), nil
 }
