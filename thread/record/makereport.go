@@ -25,7 +25,7 @@ type Report struct {
 
 // Reported is an execution in a report.
 type Reported struct {
-	work.Row
+	Row work.Row `json:"execution"`
 	// Said is its whole final message, as far as it is kept.
 	Said        string            `json:"said,omitempty"`
 	Allocations []work.Allocation `json:"context_allocations"`

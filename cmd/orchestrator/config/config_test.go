@@ -264,7 +264,7 @@ func TestOwnModels(t *testing.T) {
 
 // TestHelp: each setting is in one of the tables, which are as wide as a help text.
 func TestHelp(t *testing.T) {
-	text := Help("") + Help("limits") + Help("retention") + Help("context") + Help("runs")
+	text := Help("") + Help("limits") + Help("retention") + Help("context") + Help("runs") + Help("checks")
 	for _, s := range settings() {
 		if n := len(regexp.MustCompile(`(?m)^  `+regexp.QuoteMeta(s.key)+` +\S`).FindAllString(text, -1)); n != 1 {
 			t.Errorf("help lists %q %d times", s.key, n)

@@ -83,6 +83,14 @@ func verbCases(one, old string) []verbCase {
 		fails(exitcode.NotFound, "no work session", "exec", "init", "x", "--type", "writer", "--session", "nothing"), fails(exitcode.NotFound, "no such file", "exec", "init", "x", "--type", "writer", "--bundle", "nothing.json"), fails(exitcode.Usage, "a date", "exec", "init", "x", "--at", "soon"),
 		usage("exec", "query", "x"), works("exec", "query"), works("exec", "query", "--session", "tale", "--type", "writer", "--status", "deployed", "--origin", "hand", "--since", "1d"), works("exec", "list", "--all"), works("exec", "show", "exec-700"),
 		fails(exitcode.Usage, "no such state", "exec", "query", "--status", "running"), fails(exitcode.Usage, "no such origin", "exec", "query", "--origin", "odd"), fails(exitcode.Usage, "between 1 and", "exec", "query", "-n", "0"), fails(exitcode.NotFound, "no work session", "exec", "query", "--session", "nothing"),
+		fails(exitcode.Usage, "output collect", "output", "collect"), fails(exitcode.NotFound, "no execution", "output", "collect", "nothing", "--insights", "x"), fails(exitcode.Usage, "nothing to collect", "output", "collect", "exec-700"),
+		fails(exitcode.Usage, "no check in", "output", "collect", "exec-700", "--validation-results", "speed:pass"), works("output", "collect", "exec-700", "--deliverables", ".mcp.json,../x", "--validation-results", "tests:pass", "--insights", "a, b"),
+		usage("output", "query", "x"), works("output", "query", "--session", "tale", "--output-type", "deliverable,validation", "--since", "1d", "--file", ".mcp.json", "--current"), works("output", "query", "--format", "markdown"), fails(exitcode.Usage, "no output type", "output", "query", "--output-type", "odd"),
+		fails(exitcode.NotFound, "no work session", "output", "query", "--session", "nothing"), fails(exitcode.NotFound, "no execution", "output", "query", "--execution", "nothing"), fails(exitcode.Usage, "must be 1 to", "output", "query", "-n", "0"), fails(exitcode.Usage, "must be text, json", "output", "query", "--format", "xml"),
+		fails(exitcode.Usage, "output check", "output", "check"), fails(exitcode.NotFound, "no execution", "output", "check", "nothing"), fails(exitcode.NotFound, "has no checks", "output", "check", "exec-700"), fails(exitcode.NotFound, "speed", "output", "check", "exec-700", "--only", "speed"),
+		fails(exitcode.Usage, "orchestrator session report", "session", "report"), fails(exitcode.NotFound, "Did you mean tale?", "session", "report", "tael"), works("session", "report", "tale"), works("session", "report", "tale", "--format", "markdown-log"), works("session", "report", "tale", "--format", "json"), works("session", "report", "tale", "--template", "synthesis-report.tmpl"),
+		fails(exitcode.NotFound, "no such file", "session", "report", "tale", "--template", "nothing.tmpl"), fails(exitcode.Usage, "cannot be combined", "session", "report", "tale", "--template", "x", "--format", "markdown-log"),
+		fails(exitcode.Usage, "--execution-id", "output_collector", "collect"), works("output_collector", "query", "--session-id", "tale"), fails(exitcode.Usage, "--session-id", "output_collector", "synthesize"), works("synthesize_reports", "--session-id", "tale"),
 		fails(exitcode.Usage, "exec complete", "exec", "complete"), fails(exitcode.NotFound, "no execution named", "exec", "complete", "nothing"), fails(exitcode.Usage, "take completed or failed", "exec", "complete", "exec-700", "--status", "odd"),
 		works("exec", "complete", "exec-700", "--message", "once upon a time"), fails(exitcode.Refused, "written once", "exec", "complete", "exec-700"), fails(exitcode.Usage, "needs --execution-id", "execution_tracker", "record-completion"),
 		fails(exitcode.Usage, "must be text, json or table", "execution_tracker", "query", "--format", "xml"), works("execution_tracker", "query", "--limit", "3"), fails(exitcode.Usage, "session complete", "session", "complete"), fails(exitcode.Usage, "take completed, failed", "session", "complete", "tale", "--status", "odd"),
@@ -194,6 +202,12 @@ func verbCases(one, old string) []verbCase {
 	}
 }
 
+// namesFile reports whether --output names a file of what is called, and not how to print.
+func namesFile(args []string) bool {
+	cmd, _, err := (&cli{out: newOutput(io.Discard, io.Discard)}).command().Find(args)
+	return err == nil && cmd.LocalNonPersistentFlags().Lookup("output") != nil
+}
+
 // TestVerbsKeepTheirExitCodes calls every verb rightly and wrongly, in words and for JSON.
 func TestVerbsKeepTheirExitCodes(t *testing.T) {
 	e2e.ManyStarts(t)
@@ -212,7 +226,7 @@ func TestVerbsKeepTheirExitCodes(t *testing.T) {
 			r.Says(c.code, []string{c.says}, c.args...)
 		}
 		asks := [][]string{{"--json"}, {"-o", "json"}, {"--output=json"}}[i%3]
-		if c.args[0] == "export" { // where -o names the file
+		if namesFile(c.args) {
 			asks = []string{"--json"}
 		}
 		checkJSON(t, c, r.Run(append(slices.Clone(c.args), asks...)...))

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"orchestrator/thread"
@@ -118,12 +120,12 @@ func DataOf(r record.Report) Data {
 			}
 		}
 		d.Totals.add(one)
-		if x.Origin == work.OriginNative { // a part of what its parent used
+		if x.Row.Origin == work.OriginNative { // a part of what its parent used
 			continue
 		}
-		d.Totals.In, d.Totals.Out, unknown = d.Totals.In+one.In, d.Totals.Out+one.Out, unknown+x.Unknown
-		if x.Cost != nil {
-			cost += *x.Cost
+		d.Totals.In, d.Totals.Out, unknown = d.Totals.In+one.In, d.Totals.Out+one.Out, unknown+x.Row.Unknown
+		if x.Row.Cost != nil {
+			cost += *x.Row.Cost
 		}
 	}
 	sortFiles(d.Files)
@@ -152,16 +154,17 @@ func (t *Totals) add(x Execution) {
 	}
 }
 
-func executionOf(x record.Reported) Execution {
+func executionOf(r record.Reported) Execution {
+	x := r.Row
 	e := Execution{
 		Name: Text(x.Execution), Type: Text(x.AgentType), Model: Text(x.Model), Agent: Text(x.Agent), Task: Text(x.Task), Scope: Text(x.Scope),
 		Status: x.Status, State: string(x.State), Origin: string(x.Origin), Bundle: Text(x.Bundle), Deployed: x.Deployed, Completed: x.Completed,
-		Took: x.Took(), ContextTokens: x.Row.Context, In: x.In, Out: x.Out, Money: x.Money(), Message: Text(x.Said), Error: Text(x.Row.Error),
+		Took: x.Took(), ContextTokens: x.Context, In: x.In, Out: x.Out, Money: x.Money(), Message: Text(r.Said), Error: Text(x.Error),
 	}
-	for _, a := range x.Allocations {
+	for _, a := range r.Allocations {
 		e.Context = append(e.Context, Context{Type: string(a.Type), Source: Text(a.Source), Tokens: a.Tokens, Included: a.Included})
 	}
-	for _, o := range x.Outputs {
+	for _, o := range r.Outputs {
 		switch o.Type {
 		case work.OutputInsight:
 			e.Insights = append(e.Insights, Note{By: e.Name, Text: Text(record.Text(o))})
@@ -171,9 +174,9 @@ func executionOf(x record.Reported) Execution {
 			e.Files = append(e.Files, fileOf(o))
 		}
 	}
-	e.Checks, e.Denied = work.Compared(x.Claimed, x.Checked)
-	if x.Checked != nil {
-		e.CheckOutput = Text(x.Checked.Output)
+	e.Checks, e.Denied = work.Compared(r.Claimed, r.Checked)
+	if r.Checked != nil {
+		e.CheckOutput = Text(r.Checked.Output)
 	}
 	return e
 }
@@ -187,4 +190,9 @@ func fileOf(o work.Output) File {
 		Path: Text(o.Path), From: Text(d.From), Added: d.Added, Modified: d.Modified, Deleted: d.Deleted, Note: string(d.What),
 		Version: o.Version, Current: o.Current, Claimed: o.Metadata.Claimed, By: Text(o.Execution),
 	}
+}
+
+// sortFiles sorts files by path, and by execution where one has two current ones.
+func sortFiles(files []File) {
+	slices.SortStableFunc(files, func(a, b File) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.By, b.By)) })
 }

@@ -2,12 +2,10 @@ package report
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -94,9 +92,4 @@ func stamp(t time.Time, layout string) string {
 		return "-"
 	}
 	return t.UTC().Format(layout)
-}
-
-// sortFiles sorts files by path, and by execution where one has two current ones.
-func sortFiles(files []File) {
-	slices.SortStableFunc(files, func(a, b File) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.By, b.By)) })
 }
