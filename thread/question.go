@@ -125,3 +125,6 @@ func (q Question) Line() string {
 		return q.About
 	}
 }
+
+// ProceedID is the id of the question whether an execution may start.
+func ProceedID(execution string) string { return "proceed-" + execution }

@@ -54,6 +54,11 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 			m.events.Add(*e.Happening)
 			return m.call(*e.Happening)
 		}
+	case thread.EventRecord:
+		m.money.Again() // budgets of work sessions
+		if e.Record != nil {
+			return m.work.Touched(e.Record.Sessions)
+		}
 	case thread.EventRun: // only those who follow the run are told
 	case thread.EventSpeech: // the terminal shows the model's output
 	case thread.EventSwitch:

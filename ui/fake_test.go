@@ -17,6 +17,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/api"
 	"orchestrator/thread/budget"
+	"orchestrator/thread/record"
 	"orchestrator/thread/spending"
 	"orchestrator/ui/follow"
 	"orchestrator/ui/layout"
@@ -59,6 +60,9 @@ type server struct {
 	spent       []spending.Spent
 	budgets     []budget.Account
 	costs       []spending.Query // what was asked of it
+	glance      record.Glance
+	page        record.Page
+	glances     []record.OverviewRequest // what was asked of it
 	quotas      []thread.Quota
 	log         []thread.Happening
 }
@@ -111,6 +115,27 @@ func answer[Req, Resp any](h handlers, c api.Call[Req, Resp], f func(context.Con
 
 func obey[Req any](h handlers, c api.Command[Req], f func(context.Context, Req) error) {
 	h[c.Name()] = func(ctx context.Context, req any) (any, error) { return struct{}{}, f(ctx, req.(Req)) }
+}
+
+// Glance returns what was asked for of the record, and what is in work sessions that are open.
+func (s *server) Glance(_ context.Context, q record.OverviewRequest) (record.Glance, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.glances = append(s.glances, q)
+	g := record.Glance{More: s.glance.More}
+	for i, one := range s.glance.Sessions {
+		if len(q.Only) > 0 && !slices.Contains(q.Only, one.Session.Name) {
+			continue
+		}
+		if !slices.Contains(q.Open, one.Session.Name) && !(q.Newest && i == 0) {
+			one.Tasks, one.Executions = nil, nil
+		}
+		g.Sessions = append(g.Sessions, one)
+	}
+	if len(q.Only) == 0 {
+		g.Loose = s.glance.Loose
+	}
+	return g, s.err
 }
 
 func (s *server) Cost(_ context.Context, q spending.Query) (spending.Report, error) {
@@ -171,6 +196,8 @@ func (s *server) calling() handlers {
 	answer(h, api.Collect, s.Collect)
 	answer(h, api.Agents, s.Agents)
 	answer(h, api.Cost, s.Cost)
+	answer(h, api.WorkGlance, s.Glance)
+	answer(h, api.WorkPage, func(context.Context, record.PageRequest) (record.Page, error) { return s.page, s.err })
 	answer(h, api.MCP, s.MCP)
 	answer(h, api.MCPDetail, s.MCPDetail)
 	answer(h, api.SwitchMCP, s.SwitchMCP)

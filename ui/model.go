@@ -36,6 +36,7 @@ import (
 	"orchestrator/ui/tree"
 	"orchestrator/ui/typing"
 	"orchestrator/ui/views"
+	"orchestrator/ui/work"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -69,6 +70,7 @@ type Model struct {
 	inbox     *inbox.Feature
 	events    *eventlog.Feature
 	money     *money.Feature
+	work      *work.Feature
 	palette   *palette.Feature
 	prompts   *prompts.Feature
 	peek      *peek.Feature

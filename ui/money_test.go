@@ -111,7 +111,7 @@ func TestMoneyFollowsItsKeys(t *testing.T) {
 		r.spent()
 		r.keys("$")
 		r.must("▸today $12.84 + ?", "▸model", "gpt-5.5")
-		r.keys("l", "l", "l", "shift+tab")
+		r.keys("l", "l", "l", "shift+tab", "shift+tab")
 		if want := (spending.Query{By: spending.ByThread, Period: spending.Month}); r.srv.costs[r.costs()-1] != want {
 			t.Errorf("asked for %+v", r.srv.costs)
 		}

@@ -46,6 +46,7 @@ import (
 	"orchestrator/ui/undo"
 	"orchestrator/ui/views"
 	"orchestrator/ui/why"
+	"orchestrator/ui/work"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -127,6 +128,10 @@ func (m *Model) addFeatures() {
 	edit := editor.New(h, editor.Config{Command: m.cfg.Editor, Pager: m.cfg.Pager,
 		Leave: func() { m.suspendPane(true) }, Return: func() { m.suspendPane(false) },
 		After: func() tea.Cmd { return m.views.Reload() }})
+	m.work = work.New(h, work.Config{
+		Visit:  func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) },
+		Budget: m.money.Budget, Money: m.money.BySession, Root: m.cfg.Project, Edit: edit.Open,
+	})
 	m.said = said.Register(h, said.Config{Folder: m.cfg.Private, Open: edit.Read})
 	m.consent = consent.Register(h, m.said.Copy)
 	m.views = views.New(h, views.Actions{Fork: forks.Open, Rewind: rewinds.Open, Edit: edit.Open,
@@ -167,6 +172,7 @@ func (m *Model) connect() {
 			m.follow.Reattach()
 			m.servers.Changed("")
 			m.money.Again()
+			m.work.Again()
 		},
 		Interrupted: func() { m.resumes.Offer() },
 		Listed: func() {

@@ -87,6 +87,9 @@ func (m *Model) drawSide(b frame.Boxes) {
 	if said := m.money.Of(s); said != "" {
 		more = append(more, said)
 	}
+	if said := m.money.OfWork(s); said != "" {
+		more = append(more, said)
+	}
 	if sum := m.servers.Panel().Sum(); rest.Empty() && sum != "" {
 		more = append(more, sum)
 	}

@@ -188,3 +188,14 @@ func (m *Executions) WorkSession(ctx context.Context, name string) (exec.Session
 
 // Touched takes that the record was written, so that clients learn of it.
 func (m *Executions) Touched(t exec.Touched) { m.sessions.Touched(t) }
+
+// InSessions returns the names of the work sessions that threads belong to.
+func (m *Executions) InSessions() map[thread.ID]string {
+	in := map[thread.ID]string{}
+	for _, l := range m.registry.index.all() {
+		if t := l.thread(); t.Once.Session != "" {
+			in[t.ID] = t.Once.Session
+		}
+	}
+	return in
+}

@@ -74,7 +74,7 @@ func (m *proposer) proposal(x exec.Execution, s exec.Session) *thread.Question {
 		}
 	}
 	return &thread.Question{
-		ID: "proceed-" + string(x.ID), Kind: thread.QuestionPermission, Text: "proceed?", About: strings.Join(about, "; "), Since: x.Created,
+		ID: thread.ProceedID(string(x.ID)), Kind: thread.QuestionPermission, Text: "proceed?", About: strings.Join(about, "; "), Since: x.Created,
 		Choices: []thread.Choice{
 			answerStart:    {Text: "start it", Means: thread.Approve},
 			answerStartAll: {Text: "start it, and all that follows in " + s.Name + " (policy auto)", Means: thread.ApproveAlways},

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"orchestrator/thread"
+	"orchestrator/thread/bundle"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/work"
 )
@@ -17,8 +18,9 @@ type Overview struct{ c Config }
 type OverviewRequest struct {
 	// Only are the names of the work sessions that are returned; none for the newest, and what is in none.
 	Only []string `json:"only,omitempty"`
-	// Open are those of which tasks and executions are returned.
-	Open []string `json:"open,omitempty"`
+	// Open are those of which tasks and executions are returned; with Newest set the newest one is open, too.
+	Open   []string `json:"open,omitempty"`
+	Newest bool     `json:"newest,omitempty"`
 }
 
 // Glance is the record at a glance, the newest first.
@@ -66,8 +68,8 @@ func (o *Overview) Glance(ctx context.Context, a Author, q OverviewRequest) (Gla
 	if g.More = len(list) > glanced; g.More {
 		list = list[:glanced]
 	}
-	for _, s := range list {
-		one, err := o.glance(ctx, a, s, slices.Contains(q.Open, s.Name))
+	for i, s := range list {
+		one, err := o.glance(ctx, a, s, q.Newest && i == 0 || slices.Contains(q.Open, s.Name))
 		if err != nil {
 			return g, err
 		}
@@ -172,6 +174,8 @@ type Page struct {
 	SaidMore    int               `json:"said_more,omitempty"`
 	Allocations []work.Allocation `json:"allocations,omitempty"`
 	Outputs     []work.Output     `json:"outputs,omitempty"`
+	// Explained is how the bundle that it was given could be smaller; nil without one.
+	Explained *bundle.Explained `json:"explained,omitempty"`
 	// Inside are the sub-agents that it has started by itself.
 	Inside []work.Row `json:"inside,omitempty"`
 	Dir    string     `json:"dir,omitempty"`
@@ -204,6 +208,12 @@ func (o *Overview) Page(ctx context.Context, a Author, q PageRequest) (Page, err
 	}
 	if p.Outputs, err = o.c.Store.Outputs(ctx, work.OutputQuery{Execution: string(x.ID), Limit: glancedRuns}); err != nil {
 		return p, err
+	}
+	if x.Bundle != "" { // one that cannot be read explains nothing, and the page has the rest
+		if b, err := (&Bundles{o.c}).Show(ctx, a, BundleArg{Ref: x.Bundle}); err == nil {
+			e := bundle.Explain(b.Kept, b.Pieces)
+			p.Explained = &e
+		}
 	}
 	inside, err := o.c.Store.Recorded(ctx, work.RecordQuery{Parent: x.ID, Limit: glancedRuns})
 	p.Inside = glances(inside)

@@ -43,14 +43,16 @@ const dayForm = "2006-01-02"
 
 // Spent is what one thread spent with one model on one day.
 type Spent struct {
-	Day        string    `json:"day"`
-	Agent      string    `json:"agent,omitempty"`
-	Model      string    `json:"model,omitempty"`
-	Thread     thread.ID `json:"thread,omitempty"` // empty for the sum of the rows above the limit
-	Answers    int64     `json:"answers"`
-	Input      int64     `json:"input"`
-	CacheRead  int64     `json:"cacheRead"`
-	CacheWrite int64     `json:"cacheWrite"`
+	Day    string    `json:"day"`
+	Agent  string    `json:"agent,omitempty"`
+	Model  string    `json:"model,omitempty"`
+	Thread thread.ID `json:"thread,omitempty"` // empty for the sum of the rows above the limit
+	// Session is the name of the thread's work session, only in reports by that.
+	Session    string `json:"session,omitempty"`
+	Answers    int64  `json:"answers"`
+	Input      int64  `json:"input"`
+	CacheRead  int64  `json:"cacheRead"`
+	CacheWrite int64  `json:"cacheWrite"`
 	// CacheWriteHour is the part of CacheWrite that the cache keeps for an hour.
 	CacheWriteHour int64 `json:"cacheWriteHour,omitempty"`
 	Output         int64 `json:"output"`
@@ -99,6 +101,9 @@ type day struct {
 
 // Ledger is an Observer in front of another one.
 type Ledger struct {
+	// Sessions returns the names of the work sessions that threads belong to; nil where there are none. Set before it is used.
+	Sessions func() map[thread.ID]string
+
 	thread.Observer
 	store thread.Settings
 	agent func(thread.ID) string

@@ -19,6 +19,8 @@ const (
 	ByAgent  By = "agent"
 	ByModel  By = "model" // of an agent
 	ByThread By = "thread"
+	// BySession is by the work sessions that threads belong to; all threads that belong to none are one group.
+	BySession By = "session"
 )
 
 // Period is a part of the calendar that ends today.
@@ -50,7 +52,7 @@ type Query struct {
 // Check returns an error for a query that cannot be answered.
 func (q Query) Check() error {
 	switch {
-	case !slices.Contains([]By{"", ByAgent, ByModel, ByThread}, q.By):
+	case !slices.Contains([]By{"", ByAgent, ByModel, ByThread, BySession}, q.By):
 		return fmt.Errorf("costs by %q: %w", q.By, thread.ErrInvalid)
 	case !slices.Contains([]Period{"", Today, Week, Month}, q.Period):
 		return fmt.Errorf("costs of %q: %w", q.Period, thread.ErrInvalid)
@@ -108,7 +110,7 @@ type Report struct {
 	Budgets []budget.Account `json:"budgets,omitempty"`
 }
 
-// Group is what was spent by an agent, with a model or in a thread.
+// Group is what was spent by an agent, with a model, in a thread or in a work session.
 type Group struct {
 	Spent Spent `json:"spent"`
 	// Name is the thread's, "" if it is gone.
@@ -137,9 +139,13 @@ func (g Group) ThreadCount() string {
 	return fmt.Sprint(g.Threads)
 }
 
-// Title names the thread of a group by thread.
-func (g Group) Title() string {
+// Title names the thread of a group by thread, or the work session of one by that.
+func (g Group) Title(by By) string {
 	switch {
+	case by == BySession && g.Spent.Session == "":
+		return "in no work session"
+	case by == BySession:
+		return g.Spent.Session
 	case g.Name != "":
 		return g.Name
 	case g.Spent.Thread == "":
@@ -201,19 +207,27 @@ type gathering struct {
 	agents  map[string]bool
 }
 
+// groupKey is what the rows of a group share.
+type groupKey struct {
+	agent, model, session string
+	thread                thread.ID
+}
+
 // groups sums up rows from one day to another by something.
 func groups(rows []Spent, by By, first, last string) []Group {
-	all := map[key]*gathering{}
+	all := map[groupKey]*gathering{}
 	for _, s := range rows {
 		if s.Day < first || s.Day > last {
 			continue
 		}
-		k := key{agent: s.Agent}
+		k := groupKey{agent: s.Agent}
 		switch by {
 		case ByModel:
 			k.model = s.Model
 		case ByThread:
-			k = key{thread: s.Thread}
+			k = groupKey{thread: s.Thread}
+		case BySession:
+			k = groupKey{session: s.Session}
 		case ByAgent:
 		}
 		g := all[k]
@@ -232,6 +246,7 @@ func groups(rows []Spent, by By, first, last string) []Group {
 	out := make([]Group, 0, len(all))
 	for k, g := range all {
 		one := g.group
+		one.Spent.Session = k.session
 		one.Spent.Thread, one.Threads, one.Models = k.thread, len(g.threads), len(g.models)
 		one.Spent.Agent, one.Spent.Model = only(g.agents), only(g.models)
 		out = append(out, one)
@@ -271,7 +286,7 @@ func dearer(a, b Group) int {
 	return cmp.Or(
 		cmp.Compare(usd(b.Spent), usd(a.Spent)), cmp.Compare(b.Spent.Tokens(), a.Spent.Tokens()),
 		cmp.Compare(a.Spent.Agent, b.Spent.Agent), cmp.Compare(a.Spent.Model, b.Spent.Model),
-		cmp.Compare(a.Spent.Thread, b.Spent.Thread),
+		cmp.Compare(a.Spent.Thread, b.Spent.Thread), cmp.Compare(a.Spent.Session, b.Spent.Session),
 	)
 }
 
@@ -330,6 +345,12 @@ func (l *Ledger) Report(ctx context.Context, q Query) (Report, error) {
 	rows, err := l.rows(ctx, first)
 	if err != nil {
 		return Report{}, err
+	}
+	if q.By == BySession && l.Sessions != nil {
+		of := l.Sessions()
+		for i := range rows {
+			rows[i].Session = of[rows[i].Thread]
+		}
 	}
 	r := SumUp(rows, today, q)
 	l.mu.Lock()

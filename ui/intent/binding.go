@@ -19,16 +19,18 @@ const (
 	Searching Scope = "search"
 	Question  Scope = "question" // the selected thread's agent asks in a dialog
 	Offer     Scope = "offer"
-	List      Scope = "list"    // a dialog with a list or a text
-	Confirm   Scope = "confirm" // a dialog with a question
-	Resuming  Scope = "resume"  // the list of interrupted threads
-	Servers   Scope = "mcp"     // the list of MCP servers
-	Tools     Scope = "tools"   // the tools of an MCP server
-	Items     Scope = "inbox"   // what is open for the person
-	Costs     Scope = "money"   // what was spent
-	Peeking   Scope = "peek"    // what a thread asks or answered, over the list
-	Form      Scope = "form"    // a dialog with fields
-	Field     Scope = "field"   // a text field: filter, search, palette
+	List      Scope = "list"      // a dialog with a list or a text
+	Confirm   Scope = "confirm"   // a dialog with a question
+	Resuming  Scope = "resume"    // the list of interrupted threads
+	Servers   Scope = "mcp"       // the list of MCP servers
+	Tools     Scope = "tools"     // the tools of an MCP server
+	Items     Scope = "inbox"     // what is open for the person
+	Costs     Scope = "money"     // what was spent
+	Works     Scope = "work"      // work sessions, tasks and executions
+	WorkPage  Scope = "execution" // one of them
+	Peeking   Scope = "peek"      // what a thread asks or answered, over the list
+	Form      Scope = "form"      // a dialog with fields
+	Field     Scope = "field"     // a text field: filter, search, palette
 
 	// Menus: their letters hold only while the menu is open, which shows them.
 	ThreadMenu  Scope = "menu"         // what can be done with a thread
@@ -39,7 +41,7 @@ const (
 // leaks reports whether keys that a scope does not bind are passed to the next one.
 func (s Scope) leaks() bool {
 	switch s {
-	case Terminal, Scroll, List, Confirm, Resuming, Servers, Tools, Items, Costs, Peeking, Form, Field, ThreadMenu, ContextMenu, ServersMenu:
+	case Terminal, Scroll, List, Confirm, Resuming, Servers, Tools, Items, Costs, Works, WorkPage, Peeking, Form, Field, ThreadMenu, ContextMenu, ServersMenu:
 		return false
 	default:
 		return true
@@ -57,7 +59,7 @@ func (s Scope) types() bool { return s == Form || s == Field || s == Confirm }
 func Scopes() []Scope {
 	return []Scope{
 		Global, Tree, ThreadMenu, Terminal, Scroll, Timeline, Turn, Diff, Searching, Context, ContextMenu, Question, Offer, Servers, ServersMenu, Tools,
-		Items, Costs, Peeking, Resuming, List, Confirm, Form, Field,
+		Items, Costs, Works, WorkPage, Peeking, Resuming, List, Confirm, Form, Field,
 	}
 }
 

@@ -5,7 +5,7 @@ import "slices"
 // defaults returns the default table, in the order in which the help shows it.
 func defaults() []Binding {
 	var all []Binding
-	for _, part := range [][]Binding{global(), threads(), scroll(), copies(), views(), servers(), peek(), inbox(), costs(), dialogs(), editing()} {
+	for _, part := range [][]Binding{global(), threads(), scroll(), copies(), views(), servers(), peek(), inbox(), costs(), works(), dialogs(), editing()} {
 		all = append(all, part...)
 	}
 	return all
@@ -30,6 +30,7 @@ func global() []Binding {
 		command(Global, Find, "search names, prompts, answers and changed files", "ctrl+f"),
 		command(Global, Palette, "all commands", "ctrl+p"),
 		command(Global, Money, "money: what was spent, limits of providers", "$"),
+		command(Global, Work, "work: work sessions, tasks and what ran in them", "W"),
 		command(Global, Resumes, "list interrupted threads", "L"),
 		command(Global, MCP, "MCP servers", "m"),
 		command(Global, Agents, "installed agents", "g"),
@@ -253,10 +254,28 @@ func costs() []Binding {
 	return append(rows(Costs),
 		bind(Costs, Left, "shorter period", "h", "left"),
 		bind(Costs, Right, "longer period", "l", "right"),
-		bind(Costs, NextField, "by model, agent, thread", "tab"),
-		bind(Costs, PrevField, "by thread, agent, model", "shift+tab"),
+		bind(Costs, NextField, "by model, agent, thread, work session", "tab"),
+		bind(Costs, PrevField, "by work session, thread, agent, model", "shift+tab"),
 		bind(Costs, Open, "go to the thread", "enter"),
 		bind(Costs, Cancel, "close", "esc", "q", "$", "ctrl+q", "ctrl+c"),
+	)
+}
+
+func works() []Binding {
+	all := append(rows(Works),
+		bind(Works, Open, "open: the thread, else what it was given and said", "enter"),
+		bind(Works, Why, "explain: what it was given, said and made", "E", "space"),
+		bind(Works, Unfold, "unfold", "right", "l"),
+		bind(Works, Fold, "fold, or up", "left", "h"),
+		bind(Works, Yes, "proceed with what waits for you", "a"),
+		bind(Works, No, "cancel what waits for you", "x"),
+		bind(Works, Money, "money by work session", "$"),
+		bind(Works, Cancel, "close", "esc", "q", "W", "ctrl+q", "ctrl+c"),
+	)
+	all = append(all, scrolls(WorkPage)...)
+	return append(all,
+		bind(WorkPage, Open, "open the output: its file or its text", "enter"),
+		bind(WorkPage, Cancel, "back", "esc", "q", "ctrl+q", "ctrl+c"),
 	)
 }
 

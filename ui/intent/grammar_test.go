@@ -51,6 +51,7 @@ var meanings = map[string]struct {
 	">": {"wider list", []Action{Wider}},
 	"g": {"agents", []Action{Agents}},
 	"I": {"inbox", []Action{Inbox, Cancel}},
+	"W": {"work", []Action{Work, Cancel}},
 	"L": {"interrupted", []Action{Resumes}},
 	"h": {"left", []Action{Left, Fold, PrevFile}},
 	"l": {"right", []Action{Right, Unfold, NextFile}},

@@ -97,6 +97,7 @@ const (
 	Back        Action = "back"
 	Forward     Action = "forward"
 	Money       Action = "money"
+	Work        Action = "work"
 	Filter      Action = "filter"
 	Fold        Action = "fold"
 	Unfold      Action = "unfold"

@@ -153,7 +153,7 @@ func columnsOf(w int, by spending.By) columns {
 	switch by {
 	case spending.ByThread:
 		at.second = first * 3 / 5
-	case spending.ByAgent:
+	case spending.ByAgent, spending.BySession:
 		at.second = first
 	default:
 		at.second = min(10, first/2)
@@ -200,7 +200,9 @@ func names(by spending.By, g spending.Group) (first, second string) {
 	case g.Others > 0:
 		return plain.Count(g.Others, "other"), ""
 	case by == spending.ByThread:
-		return g.Title(), g.Spent.Agent + " " + g.Model()
+		return g.Title(by), g.Spent.Agent + " " + g.Model()
+	case by == spending.BySession:
+		return g.Title(by), ""
 	case by == spending.ByAgent:
 		return agent, ""
 	default:
@@ -329,7 +331,11 @@ func (p page) drawTabs(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 		if by == p.By {
 			tok, mark = theme.Heading, "▸"
 		}
-		out = append(out, styled.Span{Text: mark + string(by) + " ", Tok: tok})
+		word := string(by)
+		if by == spending.BySession {
+			word = "work session"
+		}
+		out = append(out, styled.Span{Text: mark + word + " ", Tok: tok})
 	}
 	out = append(out, styled.Span{Text: "since " + date(p.Since) + " ", Tok: theme.Muted})
 	x := c.PrintSpans(b, 0, 0, th, out)
@@ -374,7 +380,7 @@ func (p page) drawFoot(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 }
 
 // tabs are by what spending is grouped, in the order of the key that goes on.
-var tabs = [...]spending.By{spending.ByModel, spending.ByAgent, spending.ByThread}
+var tabs = [...]spending.By{spending.ByModel, spending.ByAgent, spending.ByThread, spending.BySession}
 
 // periods are in the order of the keys that go to the left and right.
 var periods = [...]spending.Period{spending.Today, spending.Week, spending.Month}

@@ -6,6 +6,7 @@
 package money
 
 import (
+	"slices"
 	"time"
 
 	"orchestrator/thread"
@@ -28,13 +29,18 @@ type Feature struct {
 func New(h *host.Host, visit func(thread.ID) tea.Cmd) *Feature {
 	f := &Feature{account: &account{Host: h, stale: true}}
 	f.panel = &panel{account: f.account, visit: visit}
-	h.Actions.On(intent.Money, func() tea.Cmd {
-		f.panel = &panel{account: f.account, visit: visit, by: f.panel.by, period: f.panel.period}
-		h.Dialogs.Push(f.panel)
-		f.account.hurry()
-		return f.Follow()
-	})
+	h.Actions.On(intent.Money, func() tea.Cmd { return f.show(f.panel.by) })
 	return f
+}
+
+// BySession shows what each work session has spent.
+func (f *Feature) BySession() tea.Cmd { return f.show(slices.Index(tabs[:], spending.BySession)) }
+
+func (f *Feature) show(by int) tea.Cmd {
+	f.panel = &panel{account: f.account, visit: f.panel.visit, by: by, period: f.panel.period}
+	f.account.Dialogs.Push(f.panel)
+	f.account.hurry()
+	return f.Follow()
 }
 
 // Changed tells that a thread is in another state; before is nil for a new one.
@@ -104,10 +110,28 @@ func (f *Feature) Of(s *thread.Status) string {
 	for _, b := range f.account.head.Budgets {
 		own := b.Scope == budget.Scope{Kind: budget.Thread, ID: string(s.ID)} ||
 			s.Run != nil && b.Scope.Kind == budget.Execution && b.Name == s.Run.Execution ||
-			b.Scope == budget.Scope{Kind: budget.Group, ID: s.Once.Group}
+			s.Once.Group != "" && b.Scope == budget.Scope{Kind: budget.Group, ID: s.Once.Group}
 		if share := shareOf(b); own && share > most {
 			said, most = "budget "+thread.Percent(share), share
 		}
 	}
 	return said
+}
+
+// OfWork says how much of the budget of a thread's work session is used; "" if it has none.
+func (f *Feature) OfWork(s *thread.Status) string {
+	if b, known := f.Budget(budget.OfSession(s.Once.Session)); known && s.Once.Session != "" {
+		return "work " + thread.Percent(shareOf(b))
+	}
+	return ""
+}
+
+// Budget returns how much of the budget of a scope is spent, false if it has none, or if that is not known yet.
+func (f *Feature) Budget(s budget.Scope) (budget.Account, bool) {
+	for _, b := range f.account.head.Budgets {
+		if b.Scope == s && f.account.known {
+			return b, true
+		}
+	}
+	return budget.Account{}, false
 }

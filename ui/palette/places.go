@@ -46,6 +46,7 @@ func rooms() []place {
 		{"inbox", intent.Inbox, "everything that is open for you"},
 		{"events", intent.Events, "what happened in all threads"},
 		{"money", intent.Money, "what was spent, limits of providers"},
+		{"work", intent.Work, "work sessions, tasks, executions"},
 		{"interrupted", intent.Resumes, "threads that can be resumed"},
 		{"archive", intent.Archived, "show or hide archived threads"},
 		{"agents", intent.Agents, "installed agents"},

@@ -219,6 +219,7 @@ func (a *Server) worktreeSetup(worktrees string) (*setup.Setup, error) {
 
 func (a *Server) openGateway(ctx context.Context) error {
 	a.ledger = spending.New(a.manager.Traffic, a.store, a.agentOf, a.Log)
+	a.ledger.Sessions = a.manager.Executions.InSessions
 	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 		defer cancel()

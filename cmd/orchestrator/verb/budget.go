@@ -34,8 +34,8 @@ func budgetSet(c *cli) *cobra.Command {
 	var usd, tokens string
 	cmd := &cobra.Command{
 		Use: "set <scope>", Short: "Set what a thread, a run, a group or the project may spend", Args: exactly("<scope>"),
-		Long: "Set what may be spent: of project, group:NAME, a thread or a run that has not ended. It holds from the next\n" +
-			"request on, and what waited for it goes on. 0 allows nothing.",
+		Long: "Set what may be spent: of project, group:NAME, session:NAME (a work session), a thread or a run that\n" +
+			"has not ended. It holds from the next request on, and what waited for it goes on. 0 allows nothing.",
 		Example:           "orchestrator budget set group:night --usd 5\norchestrator budget set exec-003 --tokens 200k",
 		ValidArgsFunction: completeScopes(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -96,7 +96,7 @@ func completeScopes(c *cli) completion {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		all, directive := c.completeThreads(cmd, args, prefix)
-		return append(all, "project", budget.GroupPrefix), directive
+		return append(all, "project", budget.GroupPrefix, budget.SessionPrefix), directive
 	}
 }
 

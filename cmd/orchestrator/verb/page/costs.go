@@ -56,6 +56,8 @@ func costHead(by spending.By) []string {
 	switch by {
 	case spending.ByAgent:
 		return append([]string{"AGENT"}, append(numbers, "THREADS")...)
+	case spending.BySession:
+		return append([]string{"WORK SESSION"}, append(numbers, "THREADS")...)
 	case spending.ByThread:
 		return append([]string{"THREAD", "AGENT", "MODEL"}, numbers...)
 	default:
@@ -77,8 +79,14 @@ func costRow(by spending.By, g spending.Group) []string {
 	switch by {
 	case spending.ByAgent:
 		return append([]string{Dash(agent)}, append(numbers, g.ThreadCount())...)
+	case spending.BySession:
+		name := g.Title(by)
+		if g.Others > 0 {
+			name = agent
+		}
+		return append([]string{name}, append(numbers, g.ThreadCount())...)
 	case spending.ByThread:
-		name := g.Title()
+		name := g.Title(by)
 		if g.Others > 0 {
 			name, agent = agent, ""
 		}
