@@ -98,11 +98,11 @@ const (
 )
 
 // drawNode draws a row.
-func (p *panel) drawNode(c *layout.Canvas, b layout.Box, th *theme.Theme, n node) {
+func (f *source) drawNode(c *layout.Canvas, b layout.Box, th *theme.Theme, n node) {
 	_, b = b.Left(min(2*n.depth, b.W/4))
 	switch {
 	case n.row != nil:
-		p.drawExecution(c, b, th, n)
+		f.drawExecution(c, b, th, n)
 	case n.task != nil:
 		l := lookOfTask(n.task.Status)
 		x := c.Print(b, 0, 0, th.Style(theme.Muted), fold(n))
@@ -112,7 +112,7 @@ func (p *panel) drawNode(c *layout.Canvas, b layout.Box, th *theme.Theme, n node
 		x = c.Print(b, x, 0, th.Style(theme.Text), plain.Cut(plain.Line(n.task.Title), max(right-x-6, 4)))
 		c.Print(b, x+1, 0, th.Style(theme.Muted), countOf(n.count))
 	case n.session != nil:
-		p.drawSession(c, b, th, n)
+		f.drawSession(c, b, th, n)
 	default:
 		x := c.Print(b, 0, 0, th.Style(theme.Muted), fold(n))
 		x = c.Print(b, x, 0, th.Style(theme.Heading), "in no work session")
@@ -141,7 +141,7 @@ func countOf(n int) string {
 
 // drawSession draws a work session: its name, phase and status, how much of its budget is spent, and how many executions it
 // has.
-func (p *panel) drawSession(c *layout.Canvas, b layout.Box, th *theme.Theme, n node) {
+func (f *source) drawSession(c *layout.Canvas, b layout.Box, th *theme.Theme, n node) {
 	s := n.session
 	right := b.W
 	put := func(tok theme.Token, text string, w int) {
@@ -151,7 +151,7 @@ func (p *panel) drawSession(c *layout.Canvas, b layout.Box, th *theme.Theme, n n
 	if b.W >= 96 {
 		put(theme.Muted, counts(s.Sum, s.Queued), 16)
 	}
-	said, share, limited := p.f.spent(s)
+	said, share, limited := f.spent(s)
 	if b.W < 66 && limited {
 		said = thread.Percent(share)
 	}
@@ -205,13 +205,13 @@ func counts(s work.Stat, queued int) string {
 }
 
 // drawExecution draws an execution: its mark, name and type, and what it is, its state, how long it took and what it cost.
-func (p *panel) drawExecution(c *layout.Canvas, b layout.Box, th *theme.Theme, n node) {
+func (f *source) drawExecution(c *layout.Canvas, b layout.Box, th *theme.Theme, n node) {
 	r := *n.row
-	_, q := p.f.asks(n)
+	_, q := f.asks(n)
 	l := lookOf(r, q != nil)
 	c.Print(b, b.W-plain.Width(r.Money()), 0, th.Style(theme.Text), r.Money())
 	right := b.W - costWidth
-	took := p.took(r)
+	took := f.took(r)
 	c.Print(b, right-plain.Width(took), 0, th.Style(theme.Muted), took)
 	right -= ageWidth
 	c.Print(b, right-stateWidth, 0, th.Style(l.tok), l.word)
@@ -242,19 +242,19 @@ func agentOf(r work.Row) string {
 }
 
 // took is how long an execution took, or has been at it.
-func (p *panel) took(r work.Row) string {
+func (f *source) took(r work.Row) string {
 	switch {
 	case r.Seconds > 0:
 		return thread.Elapsed(r.Took().Round(time.Second))
 	case r.State.Holds() && !r.Deployed.IsZero():
-		return thread.Elapsed(p.f.Clock().Sub(r.Deployed).Round(time.Second))
+		return thread.Elapsed(f.Clock().Sub(r.Deployed).Round(time.Second))
 	default:
 		return ""
 	}
 }
 
 // drawFoot says more about the row under the cursor.
-func (p *panel) drawFoot(c *layout.Canvas, b layout.Box, th *theme.Theme, n node) {
+func (f *source) drawFoot(c *layout.Canvas, b layout.Box, th *theme.Theme, n node) {
 	for x := range b.W {
 		c.Print(b, x, 0, th.Style(theme.Border), "─")
 	}
@@ -263,7 +263,7 @@ func (p *panel) drawFoot(c *layout.Canvas, b layout.Box, th *theme.Theme, n node
 	switch {
 	case n.row != nil:
 		r := *n.row
-		_, q := p.f.asks(n)
+		_, q := f.asks(n)
 		l := lookOf(r, q != nil)
 		switch {
 		case q != nil:

@@ -25,7 +25,8 @@ import (
 
 // page is the dialog about one execution.
 type page struct {
-	f     *Feature
+	*host.Host
+	cfg   Config
 	id    work.ID
 	name  string
 	known record.Page
@@ -37,13 +38,6 @@ type page struct {
 	width int // for which the lines were made; 0 if they are stale
 }
 
-// read opens the page of an execution.
-func (f *Feature) read(id work.ID, name string) tea.Cmd {
-	f.page = &page{f: f, id: id, name: name}
-	f.Dialogs.Push(f.page)
-	return f.page.load()
-}
-
 // load asks for it.
 func (p *page) load() tea.Cmd {
 	if p.busy {
@@ -51,7 +45,7 @@ func (p *page) load() tea.Cmd {
 		return nil
 	}
 	p.busy, p.again = true, false
-	return host.Call(p.f.Host, host.Quick, api.WorkPage.On(p.f.Server, record.PageRequest{Execution: string(p.id)}),
+	return host.Call(p.Host, host.Quick, api.WorkPage.On(p.Server, record.PageRequest{Execution: string(p.id)}),
 		func(got record.Page, err error) tea.Cmd {
 			p.busy, p.width, p.err = false, 0, ""
 			if err != nil {
@@ -59,7 +53,7 @@ func (p *page) load() tea.Cmd {
 			} else {
 				p.known, p.ready = got, true
 			}
-			if p.again && p.f.Dialogs.Has(p) {
+			if p.again && p.Dialogs.Has(p) {
 				return p.load()
 			}
 			return nil
@@ -127,16 +121,16 @@ func (p *page) open() dialog.Result {
 		return nil
 	}
 	if o.Type == work.OutputDeliverable && o.Path != "" && filepath.IsLocal(filepath.FromSlash(o.Path)) {
-		root := p.f.cfg.Root
+		root := p.cfg.Root
 		if p.known.Dir != "" {
 			root = p.known.Dir
 		}
 		path := filepath.Join(root, filepath.FromSlash(o.Path))
-		return host.Stay(func() tea.Cmd { return p.f.cfg.Edit(path) })
+		return host.Stay(func() tea.Cmd { return p.cfg.Edit(path) })
 	}
 	title, body := string(o.Type), textOf(*o)
 	return host.Stay(func() tea.Cmd {
-		p.f.Dialogs.Push(dialog.NewText(title, dialog.Plain(plain.Lines(body)...)))
+		p.Dialogs.Push(dialog.NewText(title, dialog.Plain(plain.Lines(body)...)))
 		return nil
 	})
 }

@@ -2,6 +2,7 @@ package work
 
 import (
 	"orchestrator/thread"
+	"orchestrator/thread/work"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
@@ -14,16 +15,24 @@ import (
 
 // panel is the dialog with the tree.
 type panel struct {
-	f    *Feature
+	src  *source
+	do   does
 	rows dialog.Rows[node]
 	at   string // the key of what was under the cursor when it was closed
+}
+
+// does is what rows lead to.
+type does struct {
+	enter  func(node) dialog.Result
+	read   func(work.Row) tea.Cmd
+	answer func(node, thread.Meaning) dialog.Result
 }
 
 // fill lays the rows out anew. The cursor stays on what it is on.
 func (p *panel) fill() {
 	before := p.rows.Len() > 0
 	p.rows.Bar = true
-	p.rows.Set(nodes(p.f.known, p.f.folds, p.f.first()), func(a, b node) bool { return a.key() == b.key() })
+	p.rows.Set(nodes(p.src.known, p.src.folds, p.src.first()), func(a, b node) bool { return a.key() == b.key() })
 	if before || p.at == "" {
 		return
 	}
@@ -36,10 +45,10 @@ func (p *panel) fill() {
 
 // Title returns the title.
 func (p *panel) Title() string {
-	switch n := len(p.f.known.Sessions); {
+	switch n := len(p.src.known.Sessions); {
 	case n == 0:
 		return "work"
-	case p.f.known.More:
+	case p.src.known.More:
 		return "work: the newest " + plain.Count(n, "work session")
 	default:
 		return "work: " + plain.Count(n, "work session")
@@ -59,7 +68,7 @@ func (p *panel) Hints(layout.Box) []intent.Action {
 		return []intent.Action{intent.Cancel}
 	}
 	var out []intent.Action
-	if _, q := p.f.asks(n); q != nil {
+	if _, q := p.src.asks(n); q != nil {
 		out = append(out, intent.Yes, intent.No)
 	}
 	switch {
@@ -106,30 +115,30 @@ func (p *panel) Handle(in intent.Intent) dialog.Result {
 	case act == intent.Cancel:
 		return dialog.Cancelled{}
 	case act == intent.Money:
-		return host.Do(p.f.cfg.Money)
+		return host.Do(p.src.cfg.Money)
 	case p.rows.Handle(act), !ok:
 		return nil
 	}
 	switch act {
 	case intent.Open:
-		return p.f.enter(n)
+		return p.do.enter(n)
 	case intent.Why:
 		if n.row != nil {
-			id, name := n.row.ID, n.row.Execution
-			return host.Stay(func() tea.Cmd { return p.f.read(id, name) })
+			row := *n.row
+			return host.Stay(func() tea.Cmd { return p.do.read(row) })
 		}
 	case intent.Fold:
 		if !n.folds || !n.open {
 			p.up(n)
 			return nil
 		}
-		return host.Stay(func() tea.Cmd { return p.f.fold(n, false) })
+		return host.Stay(func() tea.Cmd { return p.src.fold(n, false) })
 	case intent.Unfold:
-		return host.Stay(func() tea.Cmd { return p.f.fold(n, true) })
+		return host.Stay(func() tea.Cmd { return p.src.fold(n, true) })
 	case intent.Yes:
-		return p.f.answer(n, thread.Approve)
+		return p.do.answer(n, thread.Approve)
 	case intent.No:
-		return p.f.answer(n, thread.Deny)
+		return p.do.answer(n, thread.Deny)
 	default:
 	}
 	return nil
@@ -150,20 +159,20 @@ func (p *panel) up(n node) {
 func (p *panel) Click(x, y int) dialog.Result {
 	if hit, again := p.rows.Click(x, y); hit && again {
 		n, _ := p.rows.Item()
-		return p.f.enter(n)
+		return p.do.enter(n)
 	}
 	return nil
 }
 
 // Draw draws it.
 func (p *panel) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
-	if p.f.err != "" {
+	if p.src.err != "" {
 		var last layout.Box
 		b, last = b.Bottom(1)
-		c.Print(last, 0, 0, th.Style(theme.Bad), plain.Cut("not up to date: "+plain.Line(p.f.err), last.W))
+		c.Print(last, 0, 0, th.Style(theme.Bad), plain.Cut("not up to date: "+plain.Line(p.src.err), last.W))
 	}
 	switch {
-	case !p.f.loaded && p.f.err == "":
+	case !p.src.loaded && p.src.err == "":
 		c.Print(b, 0, 0, th.Style(theme.Muted), "…")
 		return
 	case p.rows.Len() == 0:
@@ -174,8 +183,8 @@ func (p *panel) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 		var foot layout.Box
 		b, foot = b.Bottom(3)
 		if n, ok := p.rows.Item(); ok {
-			p.drawFoot(c, foot, th, n)
+			p.src.drawFoot(c, foot, th, n)
 		}
 	}
-	p.rows.Draw(c, b, th, func(row layout.Box, n node) { p.drawNode(c, row, th, n) })
+	p.rows.Draw(c, b, th, func(row layout.Box, n node) { p.src.drawNode(c, row, th, n) })
 }
