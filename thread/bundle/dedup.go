@@ -78,6 +78,9 @@ type item struct {
 // Dedup tells apart what several bundles have alike. They are used in the order in which they are given.
 func Dedup(all []work.KeptBundle) (Shared, error) {
 	out := Shared{Items: []SharedItem{}}
+	if len(all) < 2 || len(all) > mostNames {
+		return Shared{}, thread.Kindf(thread.ErrInvalid, "%d bundles to compare: 2 to %d", len(all), mostNames)
+	}
 	lists := make([][]item, len(all))
 	for i, k := range all {
 		if slices.Contains(out.Bundles, k.Bundle.ID) {
@@ -88,9 +91,6 @@ func Dedup(all []work.KeptBundle) (Shared, error) {
 		lists[i] = list
 		out.Parts = append(out.Parts, ShareOne{Bundle: k.Bundle.ID, Before: k.Bundle.Total, Doubled: doubled})
 		out.Before, out.Doubled = out.Before+k.Bundle.Total, out.Doubled+doubled
-	}
-	if len(all) < 2 {
-		return Shared{}, thread.Kindf(thread.ErrInvalid, "needs two or more bundles to compare")
 	}
 	out.Items = shared(lists, out.Bundles)
 	for i := range lists {
@@ -169,32 +169,29 @@ func (s SharedItem) key() string {
 
 // first returns the items of a bundle with the shared ones first, in their order and under one name.
 func first(list []item, all []SharedItem) []item {
+	at := map[string]int{}
+	for i, s := range all {
+		at[s.key()] = i
+	}
 	var before, after []item
-	for _, s := range all {
-		for _, it := range list {
-			if it.key == s.key() {
-				it.form.Source, it.form.Sections, it.form.Type = s.Source, s.Sections, work.ItemShared
-				before = append(before, it)
-			}
-		}
-	}
 	for _, it := range list {
-		if !slices.ContainsFunc(all, func(s SharedItem) bool { return s.key() == it.key }) {
+		i, ok := at[it.key]
+		if !ok {
 			after = append(after, it)
+			continue
 		}
+		it.form.Source, it.form.Sections, it.form.Type = all[i].Source, all[i].Sections, work.ItemShared
+		before = append(before, it)
 	}
+	slices.SortStableFunc(before, func(a, b item) int { return cmp.Compare(at[a.key], at[b.key]) })
 	return slices.Concat(before, after)
 }
 
 // cache counts what of each bundle a provider has read before in the same order from the beginning.
 func (s *Shared) cache(lists [][]item) {
+	seen := map[string]bool{}
 	for i, list := range lists {
-		var most, all int64
-		for _, it := range list {
-			if it.form.Type == work.ItemShared {
-				all += it.form.Tokens
-			}
-		}
+		var most, again int64
 		for _, earlier := range lists[:i] {
 			var alike int64
 			for n := 0; n < min(len(list), len(earlier)) && list[n].key == earlier[n].key && list[n].form.Type == work.ItemShared; n++ {
@@ -202,22 +199,16 @@ func (s *Shared) cache(lists [][]item) {
 			}
 			most = max(most, alike)
 		}
+		for _, it := range list {
+			if seen[it.key] {
+				again += it.form.Tokens
+			}
+			seen[it.key] = true
+		}
 		s.Parts[i].Cached = most
 		s.Cached += most
-		s.Apart += s.again(lists[:i], list) - most
+		s.Apart += again - most
 	}
-}
-
-// again returns the tokens of a bundle's items that an earlier one has too.
-func (s *Shared) again(earlier [][]item, list []item) (n int64) {
-	for _, it := range list {
-		if slices.ContainsFunc(earlier, func(l []item) bool {
-			return slices.ContainsFunc(l, func(e item) bool { return e.key == it.key })
-		}) {
-			n += it.form.Tokens
-		}
-	}
-	return n
 }
 
 // rewrite makes the bundles with their shared items first. Their names tell of which they are made: the same ones get the
@@ -233,19 +224,18 @@ func (s *Shared) rewrite(all []work.KeptBundle, lists [][]item) {
 		as[id] = id[:min(len(id), 50)] + "-shared-" + mark
 		s.Parts[i].As = as[id]
 	}
+	who := map[string][]string{}
+	for _, it := range s.Items {
+		who[it.key()] = it.Bundles
+	}
 	for i, k := range all {
 		now := k
 		now.Bundle.ID, now.Bundle.Items, now.Bundle.Total, now.Pieces, now.Sources = as[k.Bundle.ID], nil, 0, nil, nil
 		for _, it := range lists[i] {
 			it.form.SharedWith = nil
-			for _, shared := range s.Items {
-				if shared.key() != it.key {
-					continue
-				}
-				for _, id := range shared.Bundles {
-					if id != k.Bundle.ID {
-						it.form.SharedWith = append(it.form.SharedWith, as[id])
-					}
+			for _, id := range who[it.key] {
+				if id != k.Bundle.ID {
+					it.form.SharedWith = append(it.form.SharedWith, as[id])
 				}
 			}
 			now.Bundle.Items = append(now.Bundle.Items, it.form)

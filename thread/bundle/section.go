@@ -16,6 +16,8 @@ type Heading struct {
 	Line  int // from 1
 	// Start and End are where it and what stands below it, with headings of deeper levels, lie in the text.
 	Start, End int
+	// Parent is the index of the heading that it stands below, -1 if there is none.
+	Parent int
 }
 
 // Headings returns those of a Markdown text in their order, of both forms. Lines in fenced code, in comments and in what
@@ -23,15 +25,20 @@ type Heading struct {
 func Headings(text string) []Heading {
 	s := scan{text: text}
 	s.run()
+	var open []int // those that it goes on below, by their levels
 	for i := range s.found {
 		h := &s.found[i]
-		h.End = len(text)
-		for _, later := range s.found[i+1:] {
-			if later.Level <= h.Level {
-				h.End = later.Start
-				break
-			}
+		for len(open) > 0 && s.found[open[len(open)-1]].Level >= h.Level {
+			s.found[open[len(open)-1]].End = h.Start
+			open = open[:len(open)-1]
 		}
+		if h.Parent = -1; len(open) > 0 {
+			h.Parent = open[len(open)-1]
+		}
+		open = append(open, i)
+	}
+	for _, i := range open {
+		s.found[i].End = len(text)
 	}
 	return s.found
 }
@@ -221,9 +228,12 @@ func find(source string, all []Heading, title string) (int, error) {
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1:
-			lines := make([]string, len(found))
-			for i, f := range found {
-				lines[i] = fmt.Sprint(all[f].Line)
+			lines := make([]string, min(len(found), mostNamed))
+			for i := range lines {
+				lines[i] = fmt.Sprint(all[found[i]].Line)
+			}
+			if len(found) > mostNamed {
+				lines[mostNamed-1] = "\u2026"
 			}
 			return 0, thread.Hint(thread.Kindf(thread.ErrInvalid, "%s: the heading %q occurs %d times, in the lines %s", source,
 				plaintext.Short(title, 80), len(found), strings.Join(lines, ", ")), `write the one above it too: "Above > `+plaintext.Short(title, 80)+`"`)
@@ -242,10 +252,13 @@ func find(source string, all []Heading, title string) (int, error) {
 
 // below returns the headings with a title, or with the last of several below the others.
 func below(all []Heading, title string, same func(string) string) []int {
-	path := strings.Split(title, Above)
+	whole, path := same(title), strings.Split(title, Above)
+	for i := range path {
+		path[i] = same(path[i])
+	}
 	var found []int
 	for i, h := range all {
-		if same(h.Title) == same(title) || len(path) > 1 && same(h.Title) == same(path[len(path)-1]) && under(all[:i], h, path[:len(path)-1], same) {
+		if is := same(h.Title); is == whole || len(path) > 1 && is == path[len(path)-1] && under(all, h, path[:len(path)-1], same) {
 			found = append(found, i)
 		}
 	}
@@ -253,14 +266,10 @@ func below(all []Heading, title string, same func(string) string) []int {
 }
 
 // under reports whether a heading stands below others, in their order.
-func under(before []Heading, h Heading, path []string, same func(string) string) bool {
-	level := h.Level
-	for i := len(before) - 1; i >= 0 && len(path) > 0; i-- {
-		if before[i].Level >= level {
-			continue
-		}
-		level = before[i].Level
-		if same(before[i].Title) == same(path[len(path)-1]) {
+func under(all []Heading, h Heading, path []string, same func(string) string) bool {
+	for h.Parent >= 0 && len(path) > 0 {
+		h = all[h.Parent]
+		if same(h.Title) == path[len(path)-1] {
 			path = path[:len(path)-1]
 		}
 	}
@@ -270,5 +279,10 @@ func under(before []Heading, h Heading, path []string, same func(string) string)
 func collapsed(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func plain(s string) string {
-	return strings.ToLower(collapsed(strings.NewReplacer("`", "", "*", "", "_", "").Replace(s)))
+	return strings.ToLower(collapsed(strings.Map(func(r rune) rune {
+		if strings.ContainsRune("`*_", r) {
+			return -1
+		}
+		return r
+	}, s)))
 }

@@ -58,6 +58,18 @@ func TestSectionErrorsSayWhatThereIs(t *testing.T) {
 	}
 }
 
+// TestManyHeadings: a file that consists of headings costs no more than one that is as long.
+func TestManyHeadings(t *testing.T) {
+	text := strings.Repeat("# A\n## x\n", 500_000)
+	if n := len(bundle.Headings(text)); n != 1_000_000 {
+		t.Errorf("%d headings", n)
+	}
+	_, err := bundle.Sections("x.md", text, []string{"B > x"})
+	if _, twice := bundle.Sections("x.md", text, []string{"A > x"}); err == nil || twice == nil || len(twice.Error()) > 400 {
+		t.Errorf("%v, %.500v", err, twice)
+	}
+}
+
 // FuzzSections: whatever a file holds, its headings lie in it in their order, and what is taken is of it.
 func FuzzSections(f *testing.F) {
 	for _, seed := range []string{"# A\nb\n## C\n", "a\n===\n```\n# x\n", "---\nx\n---\n# y", "\xff\n# \x00\n", "<!--\n# a", "# A > B\n# B\n"} {

@@ -51,7 +51,8 @@ type BundleItem struct {
 // KeptBundle is a bundle as a store keeps it, with what it was made of.
 type KeptBundle struct {
 	Bundle Bundle `json:"bundle"`
-	// Hash is over everything that an agent gets of it: the same content has the same hash. Hex.
+	// Hash is over everything that an agent gets of it, and for whom and against what it was counted: the same again has the
+	// same hash. Hex.
 	Hash string `json:"hash"`
 	// Pieces are the hashes (SHA-256, hex) of the content of each item, in the order of its items, "" where it is not known;
 	// Sources those of the whole files that they were taken from.

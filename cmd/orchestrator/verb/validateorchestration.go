@@ -71,8 +71,12 @@ func validateOrchestration(c *cli) *cobra.Command {
 		if err := errors.Join(errs...); err != nil {
 			return err
 		}
+		steps := ""
+		if v.Dependencies > 0 {
+			steps = "; " + plaintext.Count(v.Dependencies, "step") + " in order"
+		}
 		return c.out.show(v, func(w io.Writer) {
-			fmt.Fprintf(w, "valid: %s, %s; %s\n", plaintext.Count(len(v.Files), "file"), thread.Bytes(v.Bytes), plaintext.Count(v.Dependencies, "step")+" in order")
+			fmt.Fprintf(w, "valid: %s, %s%s\n", plaintext.Count(len(v.Files), "file"), thread.Bytes(v.Bytes), steps)
 		})
 	}
 	return cmd
