@@ -181,7 +181,7 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 	if err := l.cfg.Store.EndExecution(ctx, id, l.cfg.now(), exit); err != nil {
 		l.cfg.Log.Error("end a run", "thread", string(l.live.id), "err", err)
 	}
-	l.cfg.ledger.End(id, l.live.id, exit, asked)
+	recordEnd(ctx, l, id, exit, asked)
 	if a != nil {
 		a.changed = leavePlace(ctx, l, a)
 	}

@@ -1,10 +1,12 @@
 package manager
 
 import (
+	"context"
 	"path/filepath"
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/ledger"
+	exec "orchestrator/thread/work"
 )
 
 // newLedger returns what records processes in terminals and sub-agents; nil if the store of executions keeps no others than
@@ -18,7 +20,36 @@ func newLedger(cfg *Config, w *work) *ledger.Ledger {
 		Store: store, Log: cfg.Log, Now: cfg.now, Context: w.ctx, Closing: w.closing, Begin: w.begin, Done: w.done,
 		File: filepath.Join(cfg.StateDir, "ledger", "waiting.json"),
 		Host: cfg.Runs.Host, User: cfg.Runs.User, Server: cfg.Runs.Server,
+		Ended: func(x exec.Execution) {
+			if x.Kind == exec.KindTerminal && cfg.Runs.Ended != nil {
+				cfg.Runs.Ended(x)
+			}
+		},
 	})
+}
+
+// keepsBase is the step after the start of a process in a terminal that keeps the files as they are: what becomes of them is
+// compared with that.
+func keepsBase(ctx context.Context, l *run, id thread.ExecutionID) {
+	if l.cfg.ledger == nil || l.live.is(func(t *thread.Thread) bool { return t.Once.On }) {
+		return
+	}
+	l.cfg.ledger.Files(id, l.live.id, filesNow(ctx, l), "")
+}
+
+// recordEnd is the step that records the end of a process. While the server stops, what the newest turn has left stands for
+// its files.
+func recordEnd(ctx context.Context, l *run, id thread.ExecutionID, exit thread.Exit, asked bool) {
+	if t := l.live.thread(); l.cfg.ledger != nil && !t.Once.On {
+		result := ""
+		if !l.work.closes() {
+			result = filesNow(ctx, l)
+		} else if s, err := l.past.SnapshotAt(ctx, t.Head); err == nil && s != nil {
+			result = s.Commit
+		}
+		l.cfg.ledger.Files(id, l.live.id, "", result)
+	}
+	l.cfg.ledger.End(id, l.live.id, exit, asked)
 }
 
 // recordProcess records a process that is about to start with a prompt, for an attempt or, if that is nil, in a terminal.

@@ -345,6 +345,7 @@ func (l *run) launched(ctx context.Context, session thread.Session, launch threa
 		l.notices.post(l.live.id, thread.LevelWarn, "cannot record that the agent started: %v", err)
 	}
 	l.live.enqueue(func() { l.recorder.Load(l.work.ctx) }) // before the first answer arrives
+	l.live.enqueue(func() { keepsBase(l.work.ctx, l, x.ID) })
 	l.typist.prime(ctx, primer)
 	return nil
 }

@@ -24,7 +24,7 @@ type Config struct {
 	File             string // keeps what the store refuses; "" for none
 	// Host, User and Server are written into each row.
 	Host, User, Server string
-	// Ended is called once the end of a row is stored; nil for none.
+	// Ended is called with each row that is stored with its end, maybe again; nil for none. It must not block.
 	Ended func(work.Execution)
 }
 
@@ -248,6 +248,20 @@ func (l *Ledger) Hook(id thread.ID, r thread.SubReport) {
 		}
 		if made || given != "" || n.row != was {
 			l.queue.put(item{Row: n.row, New: made, Given: given, Said: said})
+		}
+	})
+}
+
+// Files records the commits with the files of a process in a terminal, as they were at its start and its end; "" for what is
+// not known.
+func (l *Ledger) Files(id thread.ExecutionID, of thread.ID, base, result string) {
+	l.with(of, func(p *process) {
+		if p.id != id || !p.terminal {
+			return
+		}
+		p.row.Base, p.row.Result = cmp.Or(base, p.row.Base), cmp.Or(result, p.row.Result)
+		if !p.over {
+			l.queue.put(item{Row: p.row})
 		}
 	})
 }

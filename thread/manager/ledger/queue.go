@@ -196,10 +196,11 @@ func (q *queue) next() (did bool, err error) {
 	if first != nil {
 		err = first(q.ctx)
 	} else {
-		err = write(q.ctx, q.store, *i)
-	}
-	if err == nil && i != nil && !i.Note && i.Row.State.Final() && q.ended != nil {
-		q.ended(i.Row)
+		var x work.Execution
+		x, err = write(q.ctx, q.store, *i)
+		if err == nil && !i.Note && x.State.Final() && q.ended != nil {
+			q.ended(x)
+		}
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -62,33 +62,32 @@ func (i *item) events() (events []work.Event) {
 	return events
 }
 
-// write stores an item. It can be repeated, but for its events.
-func write(ctx context.Context, store Store, i item) error {
+// write stores an item, and returns the row as it is stored. It can be repeated, but for its events.
+func write(ctx context.Context, store Store, i item) (work.Execution, error) {
 	if i.Note {
-		return appendTo(ctx, store, i.Row.ID, i.events())
+		return i.Row, appendTo(ctx, store, i.Row.ID, i.events())
 	}
 	if i.New {
 		x := i.Row
 		x.State, x.Reason = work.Running, ""
 		x.Ended = x.Started // the store leaves it out
 		if _, err := store.Add(ctx, x); err != nil {
-			return err
+			return x, err
 		}
 	}
 	fence := int64(0)
 	for try := 0; ; try++ {
-		_, err := store.Change(ctx, i.Row.ID, fence, func(x *work.Execution) error {
+		x, err := store.Change(ctx, i.Row.ID, fence, func(x *work.Execution) error {
 			apply(x, i.Row)
 			return nil
 		}, i.events()...)
 		if !errors.Is(err, work.ErrFence) || try > 2 {
-			return err
+			return x, err
 		}
-		stored, err := store.Execution(ctx, string(i.Row.ID))
-		if err != nil {
-			return err
+		if x, err = store.Execution(ctx, string(i.Row.ID)); err != nil {
+			return x, err
 		}
-		fence = stored.Fence
+		fence = x.Fence
 	}
 }
 
@@ -115,7 +114,7 @@ func apply(x *work.Execution, now work.Execution) {
 	}
 	x.Answer, x.Model = cmp.Or(now.Answer, x.Answer), cmp.Or(now.Model, x.Model)
 	x.Type, x.Scope = cmp.Or(now.Type, x.Type), cmp.Or(now.Scope, x.Scope)
-	x.Base, x.Parent = cmp.Or(now.Base, x.Base), cmp.Or(now.Parent, x.Parent)
+	x.Base, x.Result, x.Parent = cmp.Or(x.Base, now.Base), cmp.Or(now.Result, x.Result), cmp.Or(now.Parent, x.Parent)
 	x.Claimed = now.Claimed
 	if now.Usage != (thread.Usage{}) {
 		x.Usage = now.Usage
