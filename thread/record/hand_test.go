@@ -34,10 +34,10 @@ func newByHand(t *testing.T) *byHand {
 }
 
 var (
-	person  = record.Author{}
-	anAgent = record.Author{Agent: true, Thread: agentA}
-	other   = record.Author{Agent: true, Thread: agentB}
-	reader  = record.Author{Agent: true, Thread: agentB, Reads: true}
+	writer   = record.Author{}
+	anAgent  = record.Author{Agent: true, Thread: agentA}
+	anOther  = record.Author{Agent: true, Thread: agentB}
+	whoReads = record.Author{Agent: true, Thread: agentB, Reads: true}
 )
 
 func (h *byHand) session(a record.Author, name string) work.Session {
@@ -85,13 +85,13 @@ func (h *byHand) refused(err, want error, says string) {
 // TestWorkSessionLives: its phase and state follow what happens, and once it has ended nothing is added.
 func TestWorkSessionLives(t *testing.T) {
 	h := newByHand(t)
-	s := h.session(person, "")
+	s := h.session(writer, "")
 	if s.Name != "work-001" || s.Phase != 1 || s.Status != work.SessionPlanning || s.Approval != work.ApproveSuggest || s.Host != "host" || s.User != "user" {
 		t.Errorf("begun as %+v", s)
 	}
 	phase := func(p work.Phase) work.Session {
 		t.Helper()
-		a, err := h.book.Sessions.SetPhase(t.Context(), person, record.PhaseSession{Session: s.Name, Phase: p})
+		a, err := h.book.Sessions.SetPhase(t.Context(), writer, record.PhaseSession{Session: s.Name, Phase: p})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,33 +100,33 @@ func TestWorkSessionLives(t *testing.T) {
 	if got := phase(2); got.Phase != 2 || got.Status != work.SessionPlanning {
 		t.Errorf("planning: %+v", got)
 	}
-	x := h.begin(person, record.InitExecution{Session: s.Name, Scope: "find it"})
-	h.begin(person, record.InitExecution{Session: s.Name, Scope: "find more"})
+	x := h.begin(writer, record.InitExecution{Session: s.Name, Scope: "find it"})
+	h.begin(writer, record.InitExecution{Session: s.Name, Scope: "find more"})
 	if got, err := h.store.Session(t.Context(), s.Name); err != nil || got.Phase != 3 || got.Status != work.SessionExecuting {
 		t.Errorf("once something has begun: %+v, %v", got, err)
 	}
 	if got := phase(1); got.Phase != 1 || got.Status != work.SessionExecuting {
 		t.Errorf("back to its first phase: %+v", got)
 	}
-	if _, err := h.complete(person, record.CompleteExecution{Execution: x.Execution}); err != nil {
+	if _, err := h.complete(writer, record.CompleteExecution{Execution: x.Execution}); err != nil {
 		t.Error(err)
 	}
-	end, err := h.book.Sessions.Complete(t.Context(), person, record.CompleteSession{Session: s.Name})
+	end, err := h.book.Sessions.Complete(t.Context(), writer, record.CompleteSession{Session: s.Name})
 	if err != nil || end.Status != work.SessionCompleted || end.Phase != 5 || !slices.Equal(end.Open, []string{"exec-002"}) {
 		t.Errorf("ended as %+v, %v", end, err)
 	}
-	_, err = h.book.Sessions.Complete(t.Context(), person, record.CompleteSession{Session: s.Name, Status: work.SessionFailed})
+	_, err = h.book.Sessions.Complete(t.Context(), writer, record.CompleteSession{Session: s.Name, Status: work.SessionFailed})
 	h.refused(err, thread.ErrRefused, "completed since")
-	_, err = h.book.Sessions.SetPhase(t.Context(), person, record.PhaseSession{Session: s.Name, Phase: 2})
+	_, err = h.book.Sessions.SetPhase(t.Context(), writer, record.PhaseSession{Session: s.Name, Phase: 2})
 	h.refused(err, thread.ErrRefused, "nothing is added")
-	_, err = h.book.Executions.Init(t.Context(), person, record.InitExecution{Session: s.Name, Type: "x", Scope: "late"})
+	_, err = h.book.Executions.Init(t.Context(), writer, record.InitExecution{Session: s.Name, Type: "x", Scope: "late"})
 	h.refused(err, thread.ErrRefused, "nothing is added")
-	_, err = h.book.Sessions.Task(t.Context(), person, record.PutTask{Session: s.Name, Title: "late"})
+	_, err = h.book.Sessions.Task(t.Context(), writer, record.PutTask{Session: s.Name, Title: "late"})
 	h.refused(err, thread.ErrRefused, "nothing is added")
-	if _, err := h.complete(person, record.CompleteExecution{Execution: "exec-002", Error: "gave up"}); err != nil {
+	if _, err := h.complete(writer, record.CompleteExecution{Execution: "exec-002", Error: "gave up"}); err != nil {
 		t.Errorf("what was open can still be completed: %v", err)
 	}
-	v, err := h.book.Sessions.Show(t.Context(), person, record.SessionRef{Session: s.Name})
+	v, err := h.book.Sessions.Show(t.Context(), writer, record.SessionRef{Session: s.Name})
 	if err != nil || len(v.Executions) != 2 || v.Sums.Completed != 1 || v.Sums.Failed != 1 || v.Sums.Open != 0 {
 		t.Errorf("shown as %+v, %v", v, err)
 	}
@@ -164,7 +164,7 @@ func TestWorkSessionIsChecked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newByHand(t)
-			h.session(person, "taken")
+			h.session(writer, "taken")
 			s, err := h.book.Sessions.Init(t.Context(), c.a, c.q)
 			if c.err != nil {
 				h.refused(err, c.err, c.says)
@@ -175,23 +175,23 @@ func TestWorkSessionIsChecked(t *testing.T) {
 			}
 		})
 	}
-	s := h.session(person, "one")
+	s := h.session(writer, "one")
 	for _, p := range []work.Phase{0, 6, -1} {
-		_, err := h.book.Sessions.SetPhase(t.Context(), person, record.PhaseSession{Session: s.Name, Phase: p})
+		_, err := h.book.Sessions.SetPhase(t.Context(), writer, record.PhaseSession{Session: s.Name, Phase: p})
 		h.refused(err, thread.ErrInvalid, "Phases are 1")
 	}
-	_, err := h.book.Sessions.Complete(t.Context(), person, record.CompleteSession{Session: s.Name, Status: work.SessionExecuting})
+	_, err := h.book.Sessions.Complete(t.Context(), writer, record.CompleteSession{Session: s.Name, Status: work.SessionExecuting})
 	h.refused(err, thread.ErrInvalid, "Take completed")
-	_, err = h.book.Sessions.Show(t.Context(), person, record.SessionRef{Session: "onee"})
+	_, err = h.book.Sessions.Show(t.Context(), writer, record.SessionRef{Session: "onee"})
 	h.refused(err, thread.ErrNotFound, "Did you mean one?")
-	_, err = h.book.Sessions.SetPhase(t.Context(), person, record.PhaseSession{Session: "nothing", Phase: 2})
+	_, err = h.book.Sessions.SetPhase(t.Context(), writer, record.PhaseSession{Session: "nothing", Phase: 2})
 	h.refused(err, thread.ErrNotFound, "no work session named")
 }
 
 // TestTasksFollow: a task's state follows the executions that name it, and what a person says of it.
 func TestTasksFollow(t *testing.T) {
 	h := newByHand(t)
-	s := h.session(person, "")
+	s := h.session(writer, "")
 	status := func(title string) work.TaskStatus {
 		all, err := h.store.Tasks(t.Context(), s.Name)
 		if err != nil {
@@ -205,7 +205,7 @@ func TestTasksFollow(t *testing.T) {
 		return ""
 	}
 	body := "in short \x1b[2J words"
-	made, err := h.book.Sessions.Task(t.Context(), person, record.PutTask{Session: s.Name, Title: "index", Body: &body})
+	made, err := h.book.Sessions.Task(t.Context(), writer, record.PutTask{Session: s.Name, Title: "index", Body: &body})
 	if err != nil || made.Status != work.TaskPending || strings.Contains(made.Body, "\x1b") {
 		t.Fatal(made, err)
 	}
@@ -219,18 +219,18 @@ func TestTasksFollow(t *testing.T) {
 	if got := status("index"); got != work.TaskFailed {
 		t.Errorf("after a failure: %s", got)
 	}
-	h.begin(person, record.InitExecution{Session: s.Name, Task: "tests", Name: "two"})
+	h.begin(writer, record.InitExecution{Session: s.Name, Task: "tests", Name: "two"})
 	if got := status("tests"); got != work.TaskInProgress || h.stored("two").Scope != "tests" {
 		t.Errorf("one that was not there: %s", got)
 	}
 	_, err = h.book.Sessions.Task(t.Context(), anAgent, record.PutTask{Session: s.Name, Title: "index", Status: work.TaskComplete})
 	h.refused(err, thread.ErrNotGranted, "recorded by another")
-	if _, err := h.book.Sessions.Task(t.Context(), person, record.PutTask{Session: s.Name, Title: "index", Status: work.TaskComplete}); err != nil || status("index") != work.TaskComplete {
+	if _, err := h.book.Sessions.Task(t.Context(), writer, record.PutTask{Session: s.Name, Title: "index", Status: work.TaskComplete}); err != nil || status("index") != work.TaskComplete {
 		t.Error(err)
 	}
 	for _, q := range []record.PutTask{{Title: ""}, {Title: strings.Repeat("x", 300)}, {Title: "x", Status: "odd"}} {
 		q.Session = s.Name
-		_, err := h.book.Sessions.Task(t.Context(), person, q)
+		_, err := h.book.Sessions.Task(t.Context(), writer, q)
 		h.refused(err, thread.ErrInvalid, "")
 	}
 }
@@ -239,7 +239,7 @@ func TestTasksFollow(t *testing.T) {
 // before its beginning.
 func TestCompletedOnce(t *testing.T) {
 	h := newByHand(t)
-	_, err := h.complete(person, record.CompleteExecution{Execution: "exec-001"})
+	_, err := h.complete(writer, record.CompleteExecution{Execution: "exec-001"})
 	h.refused(err, thread.ErrNotFound, "Write it down before it begins")
 	x := h.begin(anAgent, record.InitExecution{Name: "exec-001", Scope: "find it", Model: "sonnet", Context: 15_000, Prompt: "find the bug"})
 	if x.Status != "deployed" || x.Success != nil || x.Origin != work.OriginHand || x.By != agentA || x.Deployed.IsZero() || x.Context != 15_000 || x.Cost != nil {
@@ -249,26 +249,26 @@ func TestCompletedOnce(t *testing.T) {
 	if err != nil || len(given) != 1 || given[0].Text != "find the bug" {
 		t.Errorf("it was asked %v, %v", given, err)
 	}
-	_, err = h.complete(other, record.CompleteExecution{Execution: "exec-001"})
+	_, err = h.complete(anOther, record.CompleteExecution{Execution: "exec-001"})
 	h.refused(err, thread.ErrNotGranted, "recorded by another")
-	_, err = h.complete(reader, record.CompleteExecution{Execution: "exec-001"})
+	_, err = h.complete(whoReads, record.CompleteExecution{Execution: "exec-001"})
 	h.refused(err, thread.ErrNotGranted, "recorded by another")
-	_, err = h.complete(person, record.CompleteExecution{Execution: "exec-001", At: x.Deployed.Add(-time.Second)})
+	_, err = h.complete(writer, record.CompleteExecution{Execution: "exec-001", At: x.Deployed.Add(-time.Second)})
 	h.refused(err, thread.ErrInvalid, "cannot have ended before")
-	_, err = h.complete(person, record.CompleteExecution{Execution: "exec-001", At: h.now.Add(time.Hour)})
+	_, err = h.complete(writer, record.CompleteExecution{Execution: "exec-001", At: h.now.Add(time.Hour)})
 	h.refused(err, thread.ErrInvalid, "in the future")
 	_, err = h.complete(anAgent, record.CompleteExecution{Execution: "exec-001", At: h.now})
 	h.refused(err, thread.ErrNotGranted, "records what happens now")
-	_, err = h.complete(person, record.CompleteExecution{Execution: "exec-001", Status: "deployed"})
+	_, err = h.complete(writer, record.CompleteExecution{Execution: "exec-001", Status: "deployed"})
 	h.refused(err, thread.ErrInvalid, "Take completed or failed")
-	_, err = h.complete(person, record.CompleteExecution{Execution: "exec-001", Status: work.StatusCompleted, Error: "why"})
+	_, err = h.complete(writer, record.CompleteExecution{Execution: "exec-001", Status: work.StatusCompleted, Error: "why"})
 	h.refused(err, thread.ErrInvalid, "has no error")
 	h.now = h.now.Add(-24 * time.Hour)
-	done, err := h.complete(person, record.CompleteExecution{Execution: "exec-001", Message: "found"})
+	done, err := h.complete(writer, record.CompleteExecution{Execution: "exec-001", Message: "found"})
 	if err != nil || done.Status != "completed" || done.Message != "found" || !*done.Success || done.Completed.Before(done.Deployed) {
 		t.Errorf("with the clock back by a day: %+v, %v", done, err)
 	}
-	for _, a := range []record.Author{person, anAgent} {
+	for _, a := range []record.Author{writer, anAgent} {
 		_, err = h.complete(a, record.CompleteExecution{Execution: "exec-001", Message: "found again"})
 		h.refused(err, thread.ErrRefused, "written once")
 	}
@@ -277,10 +277,10 @@ func TestCompletedOnce(t *testing.T) {
 	if err != nil || ran.Name == "exec-001" {
 		t.Fatalf("a run is called %s, %v", ran.Name, err)
 	}
-	_, err = h.complete(person, record.CompleteExecution{Execution: ran.Name})
+	_, err = h.complete(writer, record.CompleteExecution{Execution: ran.Name})
 	h.refused(err, thread.ErrRefused, "not written down by hand")
-	failed := h.begin(person, record.InitExecution{Scope: "x", At: h.now.Add(-48 * time.Hour)})
-	failed, err = h.complete(person, record.CompleteExecution{Execution: failed.Execution, Error: "no idea", At: h.now.Add(-47 * time.Hour)})
+	failed := h.begin(writer, record.InitExecution{Scope: "x", At: h.now.Add(-48 * time.Hour)})
+	failed, err = h.complete(writer, record.CompleteExecution{Execution: failed.Execution, Error: "no idea", At: h.now.Add(-47 * time.Hour)})
 	if err != nil || failed.Status != "failed" || failed.Error != "no idea" || failed.Took() != time.Hour {
 		t.Errorf("written down later: %+v, %v", failed, err)
 	}
@@ -291,12 +291,12 @@ func TestTextsAreHarmless(t *testing.T) {
 	h := newByHand(t)
 	for _, c := range secrettest.All() {
 		text := "it is " + c.Text + " there"
-		s, err := h.book.Sessions.Init(t.Context(), person, record.InitSession{Scope: text[:min(len(text), 8000)]})
+		s, err := h.book.Sessions.Init(t.Context(), writer, record.InitSession{Scope: text[:min(len(text), 8000)]})
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
-		x := h.begin(person, record.InitExecution{Session: s.Name, Scope: text[:min(len(text), 8000)], Prompt: text})
-		if _, err := h.complete(person, record.CompleteExecution{Execution: x.Execution, Message: text, Error: text, Status: work.StatusFailed}); err != nil {
+		x := h.begin(writer, record.InitExecution{Session: s.Name, Scope: text[:min(len(text), 8000)], Prompt: text})
+		if _, err := h.complete(writer, record.CompleteExecution{Execution: x.Execution, Message: text, Error: text, Status: work.StatusFailed}); err != nil {
 			t.Fatal(err)
 		}
 		kept, err := json.Marshal([]any{h.stored(x.Execution), s})
@@ -343,14 +343,14 @@ func TestOneAgentIsBounded(t *testing.T) {
 	}
 	_, err := h.book.Sessions.Init(t.Context(), anAgent, record.InitSession{Scope: "more"})
 	h.refused(err, thread.ErrLimit, "10000")
-	x := h.begin(other, record.InitExecution{Scope: "fine"})
-	if _, err := h.complete(other, record.CompleteExecution{Execution: x.Execution}); err != nil {
+	x := h.begin(anOther, record.InitExecution{Scope: "fine"})
+	if _, err := h.complete(anOther, record.CompleteExecution{Execution: x.Execution}); err != nil {
 		t.Error(err)
 	}
 	big := strings.Repeat("word ", 200_000)
 	said := 0
 	for ; said < 80; said++ {
-		if _, err = h.book.Executions.Init(t.Context(), other, record.InitExecution{Type: "talker", Scope: "talk", Prompt: big}); err != nil {
+		if _, err = h.book.Executions.Init(t.Context(), anOther, record.InitExecution{Type: "talker", Scope: "talk", Prompt: big}); err != nil {
 			break
 		}
 	}
@@ -358,7 +358,7 @@ func TestOneAgentIsBounded(t *testing.T) {
 	if said < 50 || said > 70 {
 		t.Errorf("it has recorded %d texts of a million bytes", said)
 	}
-	h.begin(person, record.InitExecution{Scope: "a person goes on"})
+	h.begin(writer, record.InitExecution{Scope: "a person goes on"})
 }
 
 // TestOneOfTwoAtOnce: of two who choose the same name at once, one has it.
@@ -371,9 +371,9 @@ func TestOneOfTwoAtOnce(t *testing.T) {
 		wait.Go(func() {
 			var err error
 			if i%2 == 0 {
-				_, err = h.book.Sessions.Init(t.Context(), person, record.InitSession{Scope: "x", Name: "one"})
+				_, err = h.book.Sessions.Init(t.Context(), writer, record.InitSession{Scope: "x", Name: "one"})
 			} else {
-				_, err = h.book.Executions.Init(t.Context(), person, record.InitExecution{Type: "x", Scope: "x", Name: "exec-001"})
+				_, err = h.book.Executions.Init(t.Context(), writer, record.InitExecution{Type: "x", Scope: "x", Name: "exec-001"})
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -395,7 +395,7 @@ func TestOneOfTwoAtOnce(t *testing.T) {
 	ends := make(chan error, 4)
 	for range cap(ends) {
 		go func() {
-			_, err := h.complete(person, record.CompleteExecution{Execution: "exec-001", Message: "done"})
+			_, err := h.complete(writer, record.CompleteExecution{Execution: "exec-001", Message: "done"})
 			ends <- err
 		}()
 	}
@@ -416,8 +416,8 @@ func TestOneOfTwoAtOnce(t *testing.T) {
 // TestQueryByHand: executions are found by what is asked for, and agents see theirs.
 func TestQueryByHand(t *testing.T) {
 	h := newByHand(t)
-	h.session(person, "orch-1")
-	h.begin(person, record.InitExecution{Name: "p-1", Session: "orch-1", Type: "debugger", Scope: "x"})
+	h.session(writer, "orch-1")
+	h.begin(writer, record.InitExecution{Name: "p-1", Session: "orch-1", Type: "debugger", Scope: "x"})
 	h.now = h.now.Add(time.Hour)
 	h.begin(anAgent, record.InitExecution{Name: "a-1", Session: "orch-1", Type: "tester", Scope: "y"})
 	if _, err := h.complete(anAgent, record.CompleteExecution{Execution: "a-1", Message: "all of it"}); err != nil {
@@ -443,9 +443,9 @@ func TestQueryByHand(t *testing.T) {
 		"until":               {q: record.QueryExecutions{Until: h.now.Add(-time.Minute)}, want: "p-1"},
 		"one":                 {q: record.QueryExecutions{Limit: 1}, want: "a-1"},
 		"an agent's":          {a: anAgent, want: "a-1"},
-		"another agent's":     {a: other},
+		"another agent's":     {a: anOther},
 		"a stranger's":        {a: record.Author{Agent: true}},
-		"a reader's":          {a: reader, want: "a-1 p-1"},
+		"a reader's":          {a: whoReads, want: "a-1 p-1"},
 	} {
 		rows, err := h.book.Executions.Query(t.Context(), c.a, c.q)
 		var names []string
@@ -460,12 +460,12 @@ func TestQueryByHand(t *testing.T) {
 		}
 	}
 	for _, q := range []record.QueryExecutions{{Status: "running"}, {Origin: "odd"}} {
-		_, err := h.book.Executions.Query(t.Context(), person, q)
+		_, err := h.book.Executions.Query(t.Context(), writer, q)
 		h.refused(err, thread.ErrInvalid, "Take")
 	}
-	_, err := h.book.Executions.Query(t.Context(), person, record.QueryExecutions{Session: "orch-2"})
+	_, err := h.book.Executions.Query(t.Context(), writer, record.QueryExecutions{Session: "orch-2"})
 	h.refused(err, thread.ErrNotFound, "Did you mean orch-1?")
-	_, err = h.book.Sessions.Show(t.Context(), other, record.SessionRef{Session: "orch-1"})
+	_, err = h.book.Sessions.Show(t.Context(), anOther, record.SessionRef{Session: "orch-1"})
 	h.refused(err, thread.ErrNotGranted, `"read"`)
 	v, err := h.book.Sessions.Show(t.Context(), anAgent, record.SessionRef{Session: "orch-1"})
 	if err != nil || len(v.Executions) != 1 || v.Executions[0].Execution != "a-1" || v.Sums.Runs != 1 {

@@ -124,6 +124,9 @@ func uses() []use {
 			title := "task of " + canary(strings.TrimPrefix(o.session, "orch-")) + " text"
 			return s.book.Sessions.Task(s.t.Context(), by, record.PutTask{Session: o.session, Title: title, Body: &body, Status: work.TaskFailed})
 		}, true},
+		{"Executions.List", func(s *shared, by record.Author, _ owned) (any, error) {
+			return s.book.Executions.List(s.t.Context(), by, work.Query{})
+		}, false},
 		{"Executions.Complete", func(s *shared, by record.Author, o owned) (any, error) {
 			return s.book.Executions.Complete(s.t.Context(), by, record.CompleteExecution{Execution: o.execution, Message: "done", Deliverables: []string{"x.go"}})
 		}, true},

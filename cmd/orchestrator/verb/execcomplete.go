@@ -16,31 +16,31 @@ import (
 
 func execComplete(c *cli) *cobra.Command {
 	var q record.CompleteExecution
+	var name string
 	cmd := &cobra.Command{
-		Use: "complete <execution>", Short: "Write down how an execution by hand ended", Args: exactly("<execution>"),
+		Use: "complete [execution]", Short: "Write down how an execution by hand ended", Args: between(0, 1, "[execution]"),
 		Example:           `orchestrator exec complete exec-001 --deliverables lib/index.ts --message - < answer.txt`,
 		ValidArgsFunction: completeByHand(c),
 		Long: "Write down how an execution ended that was written down by hand, once. Its final message is kept whole, without\n" +
 			"secrets. Of each file that it hands over, git tells the lines that were added and changed since it began.",
 	}
 	f := cmd.Flags()
-	outcomeFlags(cmd, &q)
+	all := names([]work.Status{work.StatusCompleted, work.StatusFailed})
+	f.StringVar(&name, "execution", "", "the execution, if it is no argument")
+	f.StringVar((*string)(&q.Status), "status", "", choices(all)+" (default: completed, or failed with an error)")
+	f.StringSliceVar(&q.Deliverables, "deliverables", nil, "`FILES` that it hands over, with commas")
 	f.StringVar(&q.Message, "message", "", "all that it said in the end; - reads it from standard input")
 	f.StringVar(&q.Error, "error", "", "why it has failed")
 	timeVar(f, &q.At, "at", "when it ended, if that was not now")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		q.Execution = args[0]
+	offer(cmd, "status", cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp))
+	spelled(cmd, map[string]string{"execution-id": "execution", "final-message": "message", "error-message": "error"})
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if q.Execution, err = argOr(cmd, args, 0, "execution", name); err != nil {
+			return err
+		}
 		return completeExecution(c, q)(cmd, args)
 	}
 	return cmd
-}
-
-// outcomeFlags adds the flags that say how an execution ended and what it hands over.
-func outcomeFlags(cmd *cobra.Command, q *record.CompleteExecution) {
-	all := names([]work.Status{work.StatusCompleted, work.StatusFailed})
-	cmd.Flags().StringVar((*string)(&q.Status), "status", "", choices(all)+" (default: completed, or failed with an error)")
-	cmd.Flags().StringSliceVar(&q.Deliverables, "deliverables", nil, "`FILES` that it hands over, with commas")
-	offer(cmd, "status", cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // completeExecution writes down how an execution ended, and says so.

@@ -15,7 +15,7 @@ import (
 
 func execInit(c *cli) *cobra.Command {
 	var q record.InitExecution
-	var bundle string
+	var bundle, scope string
 	cmd := &cobra.Command{
 		Use: "init [scope]", Short: "Write down an execution by hand before it begins, and print its name", Args: between(0, 1, "[scope]"),
 		Example: `orchestrator exec init "Implement HNSW" --type task-implementor --session work-001 --bundle bundle.json`,
@@ -24,6 +24,7 @@ func execInit(c *cli) *cobra.Command {
 			"a sentence what it shall do; without one it is that of its bundle or task. See \"orchestrator help record\".",
 	}
 	f := cmd.Flags()
+	f.StringVar(&scope, "scope", "", "the scope, if it is no argument")
 	f.StringVar(&q.Name, "as", "", "`NAME` of the execution (default: the next exec-001)")
 	f.StringVar(&q.Session, "session", "", "`NAME` of the work session that it belongs to")
 	f.StringVar(&q.Task, "task", "", "with --session: `TITLE` of a task of it, which is made if there is none")
@@ -35,9 +36,14 @@ func execInit(c *cli) *cobra.Command {
 	f.StringVar(&q.Prompt, "prompt", "", "all of what it is asked; - reads it from standard input")
 	timeVar(f, &q.At, "at", "when it began, if that was not now")
 	offer(cmd, "session", flagSessions(c))
+	spelled(cmd, map[string]string{
+		"execution-id": "as", "session-id": "session", "agent-type": "type", "context-token-count": "tokens", "context-bundle": "bundle",
+	})
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		if len(args) > 0 {
-			q.Scope = args[0]
+		if q.Scope = scope; len(args) > 0 {
+			if q.Scope, err = argOr(cmd, args, 0, "scope", scope); err != nil {
+				return err
+			}
 		}
 		if q.Prompt, err = promptText(c, q.Prompt); err != nil {
 			return err

@@ -27,15 +27,10 @@ func execQuery(c *cli) *cobra.Command {
 	f.StringVar(&q.Task, "task", "", "with --session: only of its task with this title")
 	f.StringVar(&q.Type, "type", "", "only of this type of agent")
 	offer(cmd, "session", flagSessions(c))
-	return queryExecutions(c, cmd, &q)
-}
-
-// queryExecutions has a verb query executions, with the flags that all such verbs have.
-func queryExecutions(c *cli, cmd *cobra.Command, q *record.QueryExecutions) *cobra.Command {
+	spelled(cmd, map[string]string{"session-id": "session", "agent-type": "type"})
 	limit := 50
 	states := names([]work.Status{work.StatusDeployed, work.StatusCompleted, work.StatusFailed})
 	origins := names([]work.Origin{work.OriginOurs, work.OriginNative, work.OriginHand})
-	f := cmd.Flags()
 	f.StringVar((*string)(&q.Status), "status", "", "only "+choices(states))
 	f.StringVar((*string)(&q.Origin), "origin", "", "only those of which this program, an agent's CLI or somebody's word tells: "+choices(origins))
 	timeVar(f, &q.Since, "since", "only those that began then or later")
@@ -53,7 +48,7 @@ func queryExecutions(c *cli, cmd *cobra.Command, q *record.QueryExecutions) *cob
 			return usagef("--origin %s: no such origin. Use %s", q.Origin, choices(origins))
 		}
 		q.Limit = limit + 1
-		list, err := api.QueryExecutions.Do(ctx, cl, *q)
+		list, err := api.QueryExecutions.Do(ctx, cl, q)
 		if err != nil {
 			return err
 		}

@@ -17,24 +17,24 @@ import (
 
 func sessionComplete(c *cli) *cobra.Command {
 	var q record.CompleteSession
+	var name string
 	cmd := &cobra.Command{
-		Use: "complete <session>", Short: "End a work session", Args: exactly("<session>"), ValidArgsFunction: completeSessions(c),
+		Use: "complete [session]", Short: "End a work session", Args: between(0, 1, "[session]"), ValidArgsFunction: completeSessions(c),
 		Long: "End a work session: nothing is added to it any more. Executions that were written down by hand and are not\n" +
 			"completed are named; they can still be.",
 	}
-	sessionStatus(cmd, &q)
-	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		q.Session = args[0]
-		return completeSession(ctx, c, cl, q)
-	})
-	return cmd
-}
-
-// sessionStatus adds the flag that says how a work session ends.
-func sessionStatus(cmd *cobra.Command, q *record.CompleteSession) {
 	all := names([]work.SessionStatus{work.SessionCompleted, work.SessionFailed, work.SessionCancelled})
+	cmd.Flags().StringVar(&name, "session", "", "the work session, if it is no argument")
 	cmd.Flags().StringVar((*string)(&q.Status), "status", string(work.SessionCompleted), "how it ended: "+choices(all))
 	offer(cmd, "status", cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp))
+	spelled(cmd, map[string]string{"session-id": "session"})
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if q.Session, err = argOr(cmd, args, 0, "session", name); err != nil {
+			return err
+		}
+		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error { return completeSession(ctx, c, cl, q) })(cmd, args)
+	}
+	return cmd
 }
 
 // completeSession ends a work session, and says what of it is open.

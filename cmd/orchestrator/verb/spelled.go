@@ -1,0 +1,30 @@
+package verb
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// spelled has the flags of a verb also be called as instructions for agents call them: name by name, theirs and ours.
+func spelled(cmd *cobra.Command, ours map[string]string) {
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if known := ours[name]; known != "" {
+			name = known
+		}
+		return pflag.NormalizedName(name)
+	})
+}
+
+// argOr returns what a verb is about: its argument at a place, or what a flag says instead. Neither and both are errors.
+func argOr(cmd *cobra.Command, args []string, at int, flag, value string) (string, error) {
+	switch {
+	case len(args) > at && value != "":
+		return "", usagef("%s: give it as an argument or with --%s, not both", cmd.CommandPath(), flag)
+	case len(args) > at:
+		return args[at], nil
+	case value != "":
+		return value, nil
+	default:
+		return "", usagef("%s needs --%s, or its value as an argument: %s", cmd.Name(), flag, cmd.CommandPath())
+	}
+}
