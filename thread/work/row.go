@@ -42,9 +42,9 @@ type Row struct {
 
 // Spent is a usage in the names of answers.
 type Spent struct {
-	In     int64 `json:"tokens_in"`     // all that was read
-	Cached int64 `json:"tokens_cached"` // of that, what a cache had
-	Out    int64 `json:"tokens_out"`
+	In     int64 `json:"tokens_in,omitempty"`     // all that was read
+	Cached int64 `json:"tokens_cached,omitempty"` // of that, what a cache had
+	Out    int64 `json:"tokens_out,omitempty"`
 	// Cost is in dollars, nil if nothing of it is known; Unknown counts the answers whose cost is not in it.
 	Cost    *float64 `json:"cost_usd"`
 	Unknown int64    `json:"cost_unknown,omitempty"`
