@@ -165,16 +165,21 @@ func Produced(w io.Writer, list []record.Produced, now time.Time) {
 		return
 	}
 	var t Columns
-	t.Row("BUNDLE", "TYPE", "TOKENS", "USES", "OK", "FAILED", "FILES", "CHECKED", "COST", "LAST")
+	t.Row("BUNDLE", "TOKENS", "USES", "OK", "FAILED", "FILES", "CHECKED", "COST", "LAST")
 	for _, p := range list {
 		tokens := "?"
 		if p.Bundle.Hash != "" {
 			tokens = thread.Tokens(p.Bundle.Tokens)
 		}
-		t.Row(plain.Cut(p.Bundle.ID, mostName), plain.Cut(Dash(p.Bundle.AgentType), mostName), tokens, fmt.Sprint(p.Uses), fmt.Sprint(p.Completed), fmt.Sprint(p.Failed),
+		t.Row(plain.Cut(p.Bundle.ID, mostName), tokens, fmt.Sprint(p.Uses), fmt.Sprint(p.Completed), fmt.Sprint(p.Failed),
 			fmt.Sprint(p.Outputs), checkedOf(p), p.Spent.Money(), thread.Age(now.Sub(p.Last.Created)))
 	}
-	t.Print(w)
+	head, lines := table(&t)
+	fmt.Fprintln(w, head)
+	for i, p := range list {
+		fmt.Fprintln(w, lines[i])
+		detail(w, strings.Trim(p.Bundle.AgentType+": "+p.Bundle.Scope, ": "))
+	}
 	for _, p := range list {
 		if p.Uses > p.Counted && p.Counted > 0 {
 			fmt.Fprintf(w, "FILES and CHECKED are those of the newest %d executions of each bundle.\n", p.Counted)

@@ -18,7 +18,9 @@ import (
 // Trace prints a chain on a page: what it is, what is wrong, what it was for and given, what it did, what came of it.
 func Trace(w io.Writer, t record.Trace, names map[thread.ID]string, now time.Time) {
 	x := t.More
-	fmt.Fprintln(w, plain.Line(fmt.Sprintf("%s: %s, %s", x.Name, x.AgentType(), tried(x))+leads(t)))
+	for _, l := range plain.Wrap(plain.Line(fmt.Sprintf("%s: %s, %s", x.Name, x.AgentType(), tried(x))+leads(t)), pageWidth) {
+		fmt.Fprintln(w, l)
+	}
 	found(w, t)
 	chain(w, t, names, now)
 	givenPieces(w, t.Given)
