@@ -77,7 +77,7 @@ func (s *Session) read(name string, most int64) ([]byte, error) {
 	defer f.Close()
 	content, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(content)) > most {
-		err = thread.Kindf(thread.ErrLimit, "the files of a bundle have at most %s together", thread.Bytes(bundle.MostContent))
+		err = thread.Kindf(thread.ErrLimit, "it is larger than %s", thread.Bytes(most))
 	}
 	return content, err
 }

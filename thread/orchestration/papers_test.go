@@ -54,7 +54,11 @@ func callsOf(t *testing.T) map[string]map[string]bool {
 			}
 			name := f.Name.Name
 			if f.Recv != nil {
-				name = f.Recv.List[0].Type.(*ast.StarExpr).X.(*ast.Ident).Name + "." + name
+				of := f.Recv.List[0].Type
+				if p, is := of.(*ast.StarExpr); is {
+					of = p.X
+				}
+				name = of.(*ast.Ident).Name + "." + name
 			}
 			calls[name] = map[string]bool{}
 			ast.Inspect(f, func(n ast.Node) bool {

@@ -148,6 +148,12 @@ func uses() []use {
 		{"Executions.Query", func(s *shared, by record.Author, _ owned) (any, error) {
 			return s.book.Executions.Query(s.t.Context(), by, record.QueryExecutions{})
 		}, false},
+		{"Executions.List", func(s *shared, by record.Author, _ owned) (any, error) {
+			return s.book.Executions.List(s.t.Context(), by, work.Query{})
+		}, false},
+		{"Outputs.Report", func(s *shared, by record.Author, o owned) (any, error) {
+			return s.book.Outputs.Report(s.t.Context(), by, record.MakeReport{Session: o.session})
+		}, false},
 		{"Outputs.Query", func(s *shared, by record.Author, o owned) (any, error) {
 			all, err := s.book.Outputs.Query(s.t.Context(), by, record.QueryOutputs{})
 			one, err2 := s.book.Outputs.Query(s.t.Context(), by, record.QueryOutputs{Execution: o.execution})

@@ -3,6 +3,9 @@ package records
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +17,9 @@ import (
 	_ "github.com/mattn/go-sqlite3" // the driver
 
 	"orchestrator/cmd/orchestrator/e2e"
+	"orchestrator/thread"
+	"orchestrator/thread/api"
+	"orchestrator/thread/orchestration"
 	"orchestrator/thread/work"
 )
 
@@ -100,8 +106,8 @@ func TestPaper(t *testing.T) {
 	if len(shell) != 5 {
 		t.Fatalf("%d blocks of shell, want one a phase", len(shell))
 	}
-	for i, block := range shell {
-		t.Logf("phase %d:\n%s", i+1, r.Shell("set -e\n"+block))
+	for _, block := range shell {
+		r.Shell("set -e\n" + block)
 	}
 	var rows []work.Row
 	if err := json.Unmarshal([]byte(r.Shell("orchestrator execution_tracker query --session-id orch-2025-01-17-001 --format json")), &rows); err != nil || len(rows) != 1 {
@@ -116,7 +122,9 @@ func TestPaper(t *testing.T) {
 		t.Skip("no sqlite3: the queries of the document did not run; install it")
 	}
 	for _, block := range blocks(text, "sql") {
-		out, err := exec.Command(sqlite, "-readonly", "-bail", file, block).CombinedOutput()
+		cmd := exec.Command(sqlite, "-readonly", "-bail", file)
+		cmd.Stdin = strings.NewReader(block)
+		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Errorf("%v: %s", err, out)
 		}
@@ -173,4 +181,55 @@ func names(t *testing.T, db *sql.DB, query string) (all []string) {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// TestExampleSession runs the example of the Go package against a server, and compares what it prints and what is recorded
+// then. A completion without a start is refused.
+func TestExampleSession(t *testing.T) {
+	e2e.ManyStarts(t)
+	r := withFiles(t)
+	r.Ok("threads") // starts the server
+	server := r.Client()
+	connected = func() (api.Doer, fs.FS) { return server, os.DirFS(r.Project) }
+	printed, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := os.Stdout
+	os.Stdout = w
+	func() {
+		defer func() { os.Stdout = out }()
+		ExampleSession()
+	}()
+	_ = w.Close()
+	got, err := io.ReadAll(printed)
+	want := "exec-001 lib/vector-search.ts version 1\nexec-001 tests/vector-search.test.ts version 1\ntrue\n" +
+		"orch-2025-01-17-001 completed 0\nexec-001 task-implementor completed true The search is written.\n"
+	if err != nil || string(got) != want {
+		t.Errorf("it prints %v\n%swant\n%s", err, got, want)
+	}
+	if s := r.Ok("session", "show", "orch-2025-01-17-001"); !strings.Contains(s, "exec-001") {
+		t.Errorf("a person sees\n%s", s)
+	}
+	s, err := orchestration.New(t.Context(), server, orchestration.Options{Scope: "Another", ID: "another"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Execution(t.Context(), "exec-002"); !errors.Is(err, thread.ErrNotFound) {
+		t.Errorf("an execution that was never begun: %v", err)
+	}
+	begun, err := orchestration.Open(t.Context(), server, "orch-2025-01-17-001", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := begun.Execution(t.Context(), "exec-001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.RecordCompletion(t.Context(), orchestration.Completion{Success: true}); err == nil {
+		t.Error("it was completed twice")
+	}
+	if _, err := orchestration.Open(t.Context(), server, "none", nil); !errors.Is(err, thread.ErrNotFound) {
+		t.Errorf("a work session that there is not: %v", err)
+	}
 }
