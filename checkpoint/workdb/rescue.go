@@ -131,13 +131,23 @@ func (r *rescue) copy(ctx context.Context, from string, p plan) error {
 		return err
 	}
 	c := &copied{ctx: ctx, to: to}
-	err := c.all(from)
+	_, err := to.writer.ExecContext(ctx, "PRAGMA synchronous = OFF") // all of it is made durable at once, by the fold
+	if err == nil {
+		err = c.all(from)
+	}
+	if err == nil {
+		_, err = to.writer.ExecContext(ctx, "PRAGMA synchronous = FULL")
+	}
 	err = errors.Join(err, sqlfile.Fold(ctx, to.writer), to.disconnect())
 	if err != nil {
 		return err
 	}
 	r.report = fmt.Sprintf("The list of runs was damaged (%s): it was set aside, and %d runs with %d lines of their records "+
-		"were copied.", p.Cause, c.runs, c.events)
+		"were copied", p.Cause, c.runs, c.events)
+	if len(c.said) > 0 {
+		r.report += ", and " + strings.Join(c.said, ", ")
+	}
+	r.report += "."
 	if c.lost != nil {
 		r.report += fmt.Sprintf("\nSome could not be read: %v", c.lost)
 	}
@@ -166,18 +176,46 @@ type copied struct {
 	from         *sql.DB
 	runs, events int
 	lost         error            // the last that could not be read
+	said         []string         // what else was copied, and lost
 	numbers      map[string]int64 // the last that were given, by prefix
+}
+
+// lose notes that something could not be read, once for each cause.
+func (c *copied) lose(err error) {
+	switch {
+	case c.lost == nil:
+		c.lost = err
+	case err != nil && !strings.Contains(c.lost.Error(), err.Error()):
+		c.lost = fmt.Errorf("%w; %w", c.lost, err)
+	}
+}
+
+// attach opens the damaged database beside one in memory, which any file allows. With a schema that counts as writable, a
+// file whose end is missing is read, and of its tables all of which the definition can be read.
+func (c *copied) attach(path string) error {
+	c.from = sql.OpenDB(sqlfile.Connector("file::memory:"))
+	c.from.SetMaxOpenConns(1)
+	c.from.SetConnMaxLifetime(0)
+	u := url.URL{Scheme: "file", Path: path, RawQuery: "mode=ro"}
+	if _, err := c.from.ExecContext(c.ctx, "PRAGMA writable_schema = ON"); err != nil {
+		return err
+	}
+	if _, err := c.from.ExecContext(c.ctx, "ATTACH DATABASE ? AS damaged", u.String()); err != nil {
+		c.lose(err) // nothing can be read of it
+	}
+	return nil
 }
 
 // all copies what can be read of a database.
 func (c *copied) all(path string) error {
-	u := url.URL{Scheme: "file", Path: path, RawQuery: "mode=ro&_query_only=1"}
-	c.from = sql.OpenDB(sqlfile.Connector(u.String()))
+	if err := c.attach(path); err != nil {
+		return err
+	}
 	defer c.from.Close()
-	names := old()
+	names := current()
 	var n int
-	if err := c.from.QueryRowContext(c.ctx, "SELECT count(*) FROM sqlite_master WHERE name = 'work'").Scan(&n); err != nil || n > 0 {
-		names = current()
+	if err := c.from.QueryRowContext(c.ctx, "SELECT count(*) FROM damaged.sqlite_master WHERE name = 'execution'").Scan(&n); err == nil && n > 0 {
+		names = old()
 	}
 	c.numbers = map[string]int64{}
 	err := c.each(names.numbers, func(scan func(...any) error) error {
@@ -188,7 +226,7 @@ func (c *copied) all(path string) error {
 		return err
 	})
 	if err != nil {
-		c.lost = err
+		c.lose(fmt.Errorf("numbers that were given, so that some may be given again: %w", err))
 	}
 	seen := map[int64]bool{}
 	var rows []workrow.Row
@@ -205,10 +243,15 @@ func (c *copied) all(path string) error {
 		if err == nil {
 			break
 		}
-		c.lost = err
+		c.lose(err)
 	}
 	for _, r := range rows {
 		if err := c.run(names, r); err != nil {
+			return err
+		}
+	}
+	if names == current() {
+		if err := c.rest(rows); err != nil {
 			return err
 		}
 	}
@@ -218,6 +261,29 @@ func (c *copied) all(path string) error {
 		}
 	}
 	return workrow.New(c.to, nil).Fill(c.ctx)
+}
+
+// rest copies what hangs on the executions, and what they are for.
+func (c *copied) rest(rows []workrow.Row) error {
+	s := &salvager{ctx: c.ctx, from: c.from, to: c.to, kept: map[string]map[any]bool{"work": {}}, last: c.numbers}
+	for _, r := range rows {
+		s.kept["work"][r.N] = true
+	}
+	err := s.all()
+	c.said = s.said
+	c.lose(s.lost)
+	for _, name := range s.names {
+		c.named(name)
+	}
+	return err
+}
+
+// named has the number of a name not be given again.
+func (c *copied) named(name string) {
+	prefix, digits, _ := strings.Cut(name, "-")
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil && work.NumberedAs(prefix, n) == name {
+		c.numbers[prefix] = max(c.numbers[prefix], n)
+	}
 }
 
 // tables are the names of a version's tables.
@@ -233,11 +299,7 @@ func old() tables {
 
 // run copies an execution with what can be read of its events.
 func (c *copied) run(names tables, r workrow.Row) error {
-	if prefix, number, found := strings.Cut(r.Name, "-"); found {
-		if n, err := strconv.ParseInt(number, 10, 64); err == nil && work.NumberedAs(prefix, n) == r.Name {
-			c.numbers[prefix] = max(c.numbers[prefix], n)
-		}
-	}
+	c.named(r.Name)
 	events := map[int64]workrow.EventRow{}
 	for _, order := range []string{"", " DESC"} {
 		err := c.each(fmt.Sprintf("SELECT seq, sum, doc FROM %s = %d ORDER BY seq%s", names.events, r.N, order),
@@ -252,7 +314,7 @@ func (c *copied) run(names tables, r workrow.Row) error {
 		if err == nil {
 			break
 		}
-		c.lost = err
+		c.lose(err)
 	}
 	return c.to.Write(c.ctx, 0, func(tx workrow.Tx) error {
 		n, err := tx.Exec("INSERT OR IGNORE INTO work ("+workrow.Columns+") VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -248,6 +248,12 @@ func (s *Store) Piece(ctx context.Context, hash string) ([]byte, error) {
 	return unpacked(hash, packed)
 }
 
+// Unpacks reports whether a piece is as it was stored.
+func Unpacks(hash string, packed []byte) bool {
+	_, err := unpacked(hash, packed)
+	return err == nil
+}
+
 // unpacked returns the content of a piece; thread.ErrDamaged if it does not have its hash.
 func unpacked(hash string, packed []byte) ([]byte, error) {
 	content, err := theCodec().unpack.DecodeAll(packed, nil)

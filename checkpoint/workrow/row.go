@@ -121,6 +121,9 @@ func opened(sum, doc []byte, to any) bool {
 	return bytes.Equal(checksum(doc), sum) && json.Unmarshal(doc, to) == nil
 }
 
+// Verifies reports whether a document matches its checksum.
+func Verifies(sum, doc []byte) bool { return len(doc) > 0 && bytes.Equal(checksum(doc), sum) }
+
 func checksum(doc []byte) []byte {
 	h := sha256.Sum256(doc)
 	return h[:sumSize]

@@ -1,0 +1,208 @@
+package workdb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"orchestrator/checkpoint/workrow"
+)
+
+// salvaged is a table of the record of which each row that verifies is copied.
+type salvaged struct {
+	table, columns, order string
+	what                  string // for people, in the plural
+	// verify reports whether a row is as it was written; parent is the table whose rows it belongs to, and of the column
+	// that names it, "" for none.
+	verify     func(row []any) bool
+	parent, of string
+	named      bool   // its second column is a name that the store may have numbered
+	counter    string // what its first column is counted by, "" if it is not
+}
+
+// salvages are the tables beside the executions, those first that others refer to.
+func salvages() []salvaged {
+	documented := func(row []any) bool { // its last two columns are the checksum and the document
+		return workrow.Verifies(bytesOf(row[len(row)-2]), bytesOf(row[len(row)-1]))
+	}
+	whatever := func([]any) bool { return true }
+	return []salvaged{
+		{table: "work_session", columns: "n, name, status, author, created, updated, sum, doc", what: "work sessions", verify: documented, named: true},
+		{table: "work_task", columns: "n, session, title, status, created, sum, doc", what: "tasks", verify: documented, parent: "work_session", of: "session"},
+		{table: "work_output", columns: "n, work, key, type, path, file, line, version, current, session, agent_type, author, created, sum, doc",
+			what: "outputs", verify: documented, parent: "work", of: "work", counter: "output"},
+		{table: "work_allocation", columns: "n, work, key, bundle, sum, doc", what: "pieces of context", verify: documented, parent: "work", of: "work",
+			counter: "allocation"},
+		{table: "work_bundle", columns: "n, id, hash, session, agent_type, author, created, sum, doc", what: "bundles", verify: documented, named: true},
+		{table: "work_piece", columns: "hash, size, data", what: "pieces of bundles", verify: func(row []any) bool {
+			return workrow.Unpacks(fmt.Sprint(row[0]), bytesOf(row[2]))
+		}},
+		{table: "work_bundle_piece", columns: "bundle, hash", order: "bundle, hash", what: "names of pieces", verify: whatever, parent: "work_bundle", of: "bundle"},
+		{table: "work_written", columns: "author, rows, bytes", order: "author", what: "counts of agents", verify: whatever},
+	}
+}
+
+func bytesOf(v any) []byte {
+	b, _ := v.([]byte)
+	return b
+}
+
+// salvageBatch is how many rows are copied in one transaction, and salvageBytes about how much.
+const (
+	salvageBatch = 500
+	salvageBytes = 8 << 20
+)
+
+// salvager copies tables from a damaged database.
+type salvager struct {
+	ctx   context.Context // of all of it
+	from  *sql.DB
+	to    *file
+	kept  map[string]map[any]bool // the first columns of the rows that were copied, by table
+	said  []string                // what was copied and lost, for people
+	last  map[string]int64        // the largest numbers, by counter
+	names []string                // of work sessions and bundles
+	lost  error                   // the last that could not be read
+}
+
+// all copies what verifies of all tables.
+func (s *salvager) all() error {
+	for _, t := range salvages() {
+		if err := s.table(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// table copies what verifies of a table, from both ends up to what is damaged.
+func (s *salvager) table(t salvaged) error {
+	s.kept[t.table] = map[any]bool{}
+	seen := map[string]bool{}
+	var batch [][]any
+	copied, refused, size := 0, 0, 0
+	flush := func() error {
+		n, err := s.insert(t, batch)
+		copied, refused = copied+n, refused+len(batch)-n
+		batch, size = nil, 0
+		return err
+	}
+	for _, end := range []string{"", " DESC"} {
+		order := "NOT INDEXED ORDER BY rowid" + end
+		if t.order != "" {
+			order = "ORDER BY " + strings.ReplaceAll(t.order, ",", end+",") + end
+		}
+		damaged := false
+		err := s.each(t, order, func(row []any) error {
+			key := fmt.Sprintf("%v/%v", row[0], row[1])
+			if seen[key] {
+				return nil
+			}
+			seen[key] = true
+			if !t.verify(row) || !s.parent(t, row) {
+				refused++
+				return nil
+			}
+			batch = append(batch, row)
+			for _, v := range row {
+				size += len(bytesOf(v))
+			}
+			if len(batch) < salvageBatch && size < salvageBytes {
+				return nil
+			}
+			return flush()
+		}, &damaged)
+		if err == nil {
+			err = flush()
+		}
+		if err != nil {
+			return err
+		}
+		if !damaged {
+			break
+		}
+	}
+	if copied > 0 || refused > 0 {
+		text := fmt.Sprintf("%d %s", copied, t.what)
+		if refused > 0 {
+			text += fmt.Sprintf(" (%d that were damaged or belonged to what is lost are gone)", refused)
+		}
+		s.said = append(s.said, text)
+	}
+	return nil
+}
+
+// parent reports whether what a row belongs to was copied.
+func (s *salvager) parent(t salvaged, row []any) bool {
+	if t.table == "work_bundle_piece" && !s.kept["work_piece"][fmt.Sprint(row[1])] {
+		return false
+	}
+	if t.parent == "" {
+		return true
+	}
+	for i, column := range strings.Split(t.columns, ", ") {
+		if column == t.of {
+			return s.kept[t.parent][row[i]]
+		}
+	}
+	return false
+}
+
+// each reads the rows of a table; damaged is set if not all could be read.
+func (s *salvager) each(t salvaged, order string, read func([]any) error, damaged *bool) error {
+	rows, err := s.from.QueryContext(s.ctx, "SELECT "+t.columns+" FROM "+t.table+" "+order)
+	if err != nil {
+		s.lost, *damaged = err, true
+		return nil //nolint:nilerr // it is said
+	}
+	defer rows.Close()
+	for rows.Next() {
+		row := make([]any, strings.Count(t.columns, ",")+1)
+		to := make([]any, len(row))
+		for i := range row {
+			to[i] = &row[i]
+		}
+		if err := rows.Scan(to...); err != nil {
+			s.lost, *damaged = err, true
+			return nil //nolint:nilerr // it is said
+		}
+		if err := read(row); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		s.lost, *damaged = err, true
+	}
+	return nil
+}
+
+// insert adds rows, and returns how many were taken.
+func (s *salvager) insert(t salvaged, rows [][]any) (taken int, err error) {
+	if len(rows) == 0 {
+		return 0, nil
+	}
+	query := "INSERT OR IGNORE INTO " + t.table + " (" + t.columns + ") VALUES (?" + strings.Repeat(", ?", strings.Count(t.columns, ",")) + ")"
+	err = s.to.Write(s.ctx, 0, func(tx workrow.Tx) error {
+		taken = 0
+		for _, row := range rows {
+			n, err := tx.Exec(query, row...)
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				continue
+			}
+			taken++
+			s.kept[t.table][row[0]] = true
+			if t.named {
+				s.names = append(s.names, fmt.Sprint(row[1]))
+			}
+			if last, ok := row[0].(int64); ok && t.counter != "" {
+				s.last[t.counter] = max(s.last[t.counter], last)
+			}
+		}
+		return nil
+	})
+	return taken, err
+}
