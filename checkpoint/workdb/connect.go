@@ -44,7 +44,8 @@ func (f *file) connect(ctx context.Context) (err error) {
 	if err := sound(ctx, f.writer); err != nil {
 		return err
 	}
-	if _, err := f.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", logPages)); err != nil {
+	if _, err := f.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA wal_autocheckpoint = %d; PRAGMA journal_size_limit = %d", logPages,
+		logPages*4096)); err != nil {
 		return err
 	}
 	f.read = sql.OpenDB(sqlfile.Connector(sqlfile.DSN(f.path, sqlfile.Reads+cached)))

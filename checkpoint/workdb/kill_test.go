@@ -3,6 +3,7 @@ package workdb_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -59,7 +60,7 @@ func child(ctx context.Context, path string) error {
 	return err
 }
 
-func lead(ctx context.Context, s work.Store, of thread.ID) error {
+func lead(ctx context.Context, s work.Record, of thread.ID) error {
 	id := thread.NewID[work.ID]()
 	events := 0
 	ack := func(x work.Execution, more int, err error) error {
@@ -86,7 +87,16 @@ func lead(ctx context.Context, s work.Store, of thread.ID) error {
 			return err
 		}
 	}
-	return nil
+	// What came of it, told twice as after a crash, is stored once.
+	for range 2 {
+		if _, err := s.AddOutputs(ctx, id, []work.Output{{Type: work.OutputDeliverable, Path: "f.go", Content: json.RawMessage(`"` + id + `"`)}}); err != nil {
+			return err
+		}
+		if err := s.Allocate(ctx, id, []work.Allocation{{Type: work.ItemFile, Source: "a.md"}}); err != nil {
+			return err
+		}
+	}
+	return ack(x, 0, nil)
 }
 
 // acked is what a child said last of an execution.
@@ -138,7 +148,7 @@ func live(t *testing.T, path string, kill int, env ...string) map[work.ID]acked 
 // nothing, and the record agrees with the state.
 func TestKilled(t *testing.T) {
 	places := []string{"", "workdb.migrate.step", "work.add.row", "work.add.row:4", "work.write.row:2", "work.write.row:9",
-		"workdb.commit.before:1", "workdb.commit.before:11", "workdb.commit.after:3", "workdb.commit.after:30"}
+		"workdb.commit.before:1", "workdb.commit.before:11", "workdb.commit.after:3", "workdb.commit.after:30", "work.output.row:2", "workdb.commit.before:40"}
 	path := filepath.Join(t.TempDir(), "work.db")
 	said := map[work.ID]acked{}
 	for round := range killtest.Rounds(t, 2) {
@@ -197,9 +207,53 @@ func verify(t *testing.T, path string, said map[work.ID]acked) {
 			agrees(t, s, x, said[x.ID].events)
 		}
 		if len(list) < 1000 {
+			counted(t, s, len(names))
 			return
 		}
 		before = list[len(list)-1].ID
+	}
+}
+
+// counted checks that sums count each execution once, and that each output has its execution.
+func counted(t *testing.T, s *workdb.Store, all int) {
+	t.Helper()
+	stats, err := s.Stats(t.Context(), work.StatsQuery{By: work.StatByAgent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	queued, err := s.Executions(t.Context(), work.Query{States: []work.State{work.Queued}, Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := len(queued)
+	for _, v := range stats {
+		runs += v.Runs
+	}
+	if runs != all {
+		t.Fatalf("%d are counted, there are %d", runs, all)
+	}
+	outputs, err := s.Outputs(t.Context(), work.OutputQuery{Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, current := map[string]bool{}, map[string]int{}
+	for _, o := range outputs {
+		x, err := s.Execution(t.Context(), o.Execution)
+		if err != nil || of[o.Execution] {
+			t.Fatalf("output %d of %s, twice %v: %v", o.N, o.Execution, of[o.Execution], err)
+		}
+		of[o.Execution] = true
+		if o.Current {
+			current[string(x.Thread)]++
+		}
+		if pieces, err := s.Allocations(t.Context(), x.ID); err != nil || len(pieces) > 1 {
+			t.Fatalf("%s has %d pieces of context: %v", x.Name, len(pieces), err)
+		}
+	}
+	for line, n := range current {
+		if n != 1 {
+			t.Fatalf("%d versions are current in %s", n, line)
+		}
 	}
 }
 

@@ -123,6 +123,8 @@ CREATE INDEX work_output_line ON work_output (line, version);
 CREATE INDEX work_output_file ON work_output (file, work);
 CREATE INDEX work_output_session ON work_output (session) WHERE session <> '';
 CREATE INDEX work_output_agent_type ON work_output (agent_type);
+CREATE INDEX work_output_type ON work_output (type);
+CREATE INDEX work_output_author ON work_output (author) WHERE author <> '';
 
 CREATE TABLE work_allocation (     -- the pieces of context of executions
   n      INTEGER PRIMARY KEY,

@@ -167,6 +167,7 @@ func (s *Store) Outputs(ctx context.Context, q work.OutputQuery) ([]work.Output,
 // outputs is the statement of Outputs.
 func (d Dialect) outputs(q work.OutputQuery) (string, []any) {
 	w := of("o.", d.all())
+	alone := w.text.Len()
 	if q.Execution != "" {
 		mine := of("", d.all())
 		mine.and("(id = ? OR name = ?)", q.Execution, q.Execution)
@@ -176,14 +177,22 @@ func (d Dialect) outputs(q work.OutputQuery) (string, []any) {
 	if q.Path != "" {
 		w.and("o.file = ?", key(q.Path))
 	}
-	in(w, d.Aside+"o.type", q.Types)
+	aside := d.Aside
+	if len(q.Types) == 1 && w.text.Len() == alone {
+		aside = "" // nothing else has an index that fits
+	}
+	in(w, aside+"o.type", q.Types)
 	if !q.Since.IsZero() {
 		w.and("o.created >= ?", micros(q.Since))
 	}
 	if q.By != nil {
 		by := string(*q.By)
 		w.and("? <> ''", by) // an empty one has nothing
-		w.and("(o.author = ? OR f.thread = ? OR f.author = ?)", by, by, by)
+		own, theirs := of("", d.all()), of("g.", d.all())
+		own.equal(Pair{"author", by})
+		theirs.and("(g.thread = ? OR g.author = ? AND g.author <> '')", by, by)
+		w.and("o.n IN (SELECT n FROM work_output WHERE "+own.String()+" UNION ALL SELECT x.n FROM work_fact g "+
+			"JOIN work_output x ON x.work = g.work WHERE "+theirs.String()+")", append(own.args, theirs.args...)...)
 	}
 	if q.Current {
 		w.and("o.current = 1")
@@ -191,8 +200,7 @@ func (d Dialect) outputs(q work.OutputQuery) (string, []any) {
 	if q.Before > 0 {
 		w.and("o.n < ?", q.Before)
 	}
-	return "SELECT " + outputColumns + " FROM work_output o CROSS JOIN work_fact f CROSS JOIN work w WHERE f.work = o.work AND " +
-		"w.n = o.work AND " + w.String() + " ORDER BY o.n DESC LIMIT ?", append(w.args, q.Size())
+	return "SELECT " + outputColumns + " FROM work_output o CROSS JOIN work w WHERE w.n = o.work AND " + w.String() + " ORDER BY o.n DESC LIMIT ?", append(w.args, q.Size())
 }
 
 func allocationKey(a work.Allocation) []byte {

@@ -39,6 +39,7 @@ func (s *Store) Statements() map[string]string {
 		"sessions":         first(s.d.sessions(work.SessionQuery{Statuses: []work.SessionStatus{"x"}, By: "t"}, 1)),
 		"tasks":            allTasks,
 		"outputs":          first(s.d.outputs(work.OutputQuery{Types: []work.OutputType{"x"}, Current: true, Before: 1})),
+		"outputs one type": first(s.d.outputs(work.OutputQuery{Types: []work.OutputType{"x"}})),
 		"outputs of":       first(s.d.outputs(work.OutputQuery{Execution: "x"})),
 		"outputs session":  first(s.d.outputs(work.OutputQuery{Session: "x"})),
 		"outputs type":     first(s.d.outputs(work.OutputQuery{AgentType: "x", By: &of})),

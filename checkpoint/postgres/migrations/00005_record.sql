@@ -120,6 +120,8 @@ CREATE INDEX work_output_line ON work_output (project, host, line, version);
 CREATE INDEX work_output_file ON work_output (project, host, file, work);
 CREATE INDEX work_output_session ON work_output (project, host, session, n) WHERE session <> '';
 CREATE INDEX work_output_agent_type ON work_output (project, host, agent_type, n);
+CREATE INDEX work_output_type ON work_output (project, host, type, n);
+CREATE INDEX work_output_author ON work_output (project, host, author, n) WHERE author <> '';
 
 CREATE TABLE work_allocation (     -- the pieces of context of executions
   n       BIGINT NOT NULL,
