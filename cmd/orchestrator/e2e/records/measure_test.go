@@ -1,4 +1,4 @@
-package record
+package records
 
 import (
 	"errors"
@@ -23,7 +23,7 @@ import (
 // alone, and the whole verb, a process with its start and what it prints. MEASURE_RUNS is another number of executions.
 func TestMeasureAnswers(t *testing.T) {
 	if os.Getenv("MEASURE") == "" {
-		t.Skip("SKIPPED: it measures; `MEASURE=1 go test -v -count=1 -timeout 1h -run TestMeasureAnswers ./cmd/orchestrator/e2e/record` runs it")
+		t.Skip("SKIPPED: it measures; `MEASURE=1 go test -v -count=1 -timeout 1h -run TestMeasureAnswers ./cmd/orchestrator/e2e/records` runs it")
 	}
 	n := e2e.FromEnv(t, "MEASURE_RUNS", 100_000)
 	r := e2e.NewRig(t)
