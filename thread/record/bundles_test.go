@@ -30,7 +30,10 @@ func file(name, content string) bundle.Item {
 }
 
 var (
+	person = record.Author{}
 	one    = record.Author{Agent: true, Thread: "one"}
+	other  = record.Author{Agent: true, Thread: "other"}
+	reader = record.Author{Agent: true, Thread: "other", Reads: true}
 	nobody = record.Author{Agent: true}
 )
 

@@ -43,9 +43,9 @@ const (
 
 // Report returns what is recorded of a work session, whenever that was.
 func (o *Outputs) Report(ctx context.Context, a Author, q MakeReport) (Report, error) {
-	s, err := o.c.Store.Session(ctx, q.Session)
+	s, err := o.c.session(ctx, a, q.Session)
 	if err != nil {
-		return Report{}, o.c.unknownSession(ctx, a, q.Session, err)
+		return Report{}, err
 	}
 	r := Report{Session: s, Executions: []Reported{}}
 	if r.Tasks, err = o.c.Store.Tasks(ctx, s.Name); err != nil {
