@@ -51,7 +51,7 @@ func (s *Server) registerRuns(r *routes) {
 			return s.Executions.Events(ctx, x.ID, q.After, within(q.Limit, mostEvents))
 		})
 	stream(r, api.FollowExecution, itsExecution(), func(ctx context.Context, q api.ExecutionRef) (<-chan thread.Event, error) {
-		x, err := s.execution(ctx, q.Execution)
+		x, err := s.aRun(ctx, q.Execution)
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func (s *Server) registerRuns(r *routes) {
 	})
 	answer(r, api.CancelExecution, anExecution(func(q *api.CancelRequest) *string { return &q.Execution }),
 		func(ctx context.Context, q api.CancelRequest) (work.Execution, error) {
-			x, err := s.execution(ctx, q.Execution)
+			x, err := s.aRun(ctx, q.Execution)
 			if err != nil {
 				return x, err
 			}
@@ -71,14 +71,14 @@ func (s *Server) registerRuns(r *routes) {
 		})
 	answer(r, api.SendExecution, anExecution(func(q *api.SendRequest) *string { return &q.Execution }),
 		func(ctx context.Context, q api.SendRequest) (thread.Prompt, error) {
-			x, err := s.execution(ctx, q.Execution)
+			x, err := s.aRun(ctx, q.Execution)
 			if err != nil {
 				return thread.Prompt{}, err
 			}
 			return s.ask(ctx, api.AskRequest{Thread: string(x.Thread), Text: q.Text}, func(thread.Status) error { return nil })
 		})
 	answer(r, api.ResumeExecution, itsExecution(), func(ctx context.Context, q api.ExecutionRef) (work.Execution, error) {
-		x, err := s.execution(ctx, q.Execution)
+		x, err := s.aRun(ctx, q.Execution)
 		if err != nil {
 			return x, err
 		}
@@ -87,14 +87,14 @@ func (s *Server) registerRuns(r *routes) {
 	answer(r, api.Budgets, nil, func(ctx context.Context, _ api.None) (budget.Report, error) { return s.Manager.Budgets.List(ctx) })
 	answer(r, api.SetBudget, nil, s.Manager.Budgets.Set)
 	answer(r, api.RetryExecution, nil, func(ctx context.Context, q api.ExecutionRef) (work.Execution, error) {
-		x, err := s.execution(ctx, q.Execution)
+		x, err := s.aRun(ctx, q.Execution)
 		if err != nil {
 			return x, err
 		}
 		return s.Executions.Retry(ctx, x.ID)
 	})
 	answer(r, api.FallBackExecution, nil, func(ctx context.Context, q api.ExecutionRef) (work.Execution, error) {
-		x, err := s.execution(ctx, q.Execution)
+		x, err := s.aRun(ctx, q.Execution)
 		if err != nil {
 			return x, err
 		}
@@ -132,6 +132,15 @@ func (s *Server) execution(ctx context.Context, ref string) (work.Execution, err
 		}
 	}
 	return x, work.Unknown(ref, names)
+}
+
+// aRun finds an execution that is a run: others are not this program's to follow, to end or to begin again.
+func (s *Server) aRun(ctx context.Context, ref string) (work.Execution, error) {
+	x, err := s.execution(ctx, ref)
+	if err == nil {
+		err = x.CheckRun()
+	}
+	return x, err
 }
 
 // executions returns those that the caller may see.

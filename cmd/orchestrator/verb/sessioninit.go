@@ -35,6 +35,9 @@ func sessionInit(c *cli) *cobra.Command {
 	offer(cmd, "policy", cobra.FixedCompletions(names(work.Approvals()), cobra.ShellCompDirectiveNoFileComp))
 	spelled(cmd, map[string]string{"session-id": "as"})
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if len(args) > 0 && scope != "" && q.Name == "" { // the argument is its name
+			args, q.Name = nil, args[0]
+		}
 		if q.Scope, err = argOr(cmd, args, 0, "scope", scope); err != nil {
 			return err
 		}
