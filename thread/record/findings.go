@@ -78,34 +78,42 @@ func sentence(s string) string {
 	return strings.TrimRight(strings.Join(strings.Fields(thread.Excerpt(s)), " "), ".")
 }
 
-// checks compares what was said with what checks say.
-func checks(f facts) (out []Finding) {
-	said, ours, refusedIn := map[string]work.Verdict{}, map[string]work.Verdict{}, map[string]int64{}
-	for _, m := range f.made {
-		for _, c := range m.Claimed.Checks() {
-			if said[c.Name] != work.Pass {
-				said[c.Name] = c.Verdict
-			}
-		}
-		for _, c := range m.Checked.Checks() {
-			if ours[c.Name] != work.Fail {
-				ours[c.Name] = c.Verdict
-			}
-			if c.Verdict == work.Fail && refusedIn[c.Name] == 0 {
-				refusedIn[c.Name] = m.Output
+// verdict is what a check says, in which output, and when.
+type verdict struct {
+	is     work.Verdict
+	output int64
+	at     time.Time
+}
+
+// newest returns what is said of each check, by the newest that says something; of several at a time a failure.
+func newest(made []Made, of func(Made) *work.Validation) map[string]verdict {
+	out := map[string]verdict{}
+	for _, m := range made {
+		v := of(m)
+		for _, c := range v.Checks() {
+			was, has := out[c.Name]
+			if !has || v.At.After(was.at) || v.At.Equal(was.at) && c.Verdict == work.Fail && was.is != work.Fail {
+				out[c.Name] = verdict{c.Verdict, m.Output, v.At}
 			}
 		}
 	}
+	return out
+}
+
+// checks compares what was said with what checks say.
+func checks(f facts) (out []Finding) {
+	said := newest(f.made, func(m Made) *work.Validation { return m.Claimed })
+	ours := newest(f.made, func(m Made) *work.Validation { return m.Checked })
 	var unchecked []string
-	for _, name := range []string{"format", "lint", "types", "tests"} {
-		switch {
-		case said[name] == work.Pass && ours[name] == work.Fail:
-			out = append(out, Finding{Code: FoundLied, Text: fmt.Sprintf("%s: it says pass, and our check says fail (output %d)", name, refusedIn[name])})
-		case ours[name] == work.Fail:
-			out = append(out, Finding{Code: FoundRefused, Text: fmt.Sprintf("%s: our check says fail (output %d)", name, refusedIn[name])})
-		case said[name] == work.Fail && ours[name] == "":
+	for _, name := range work.CheckNames() {
+		switch s, o := said[name], ours[name]; {
+		case s.is == work.Pass && o.is == work.Fail:
+			out = append(out, Finding{Code: FoundLied, Text: fmt.Sprintf("%s: it says pass, and our check says fail (output %d)", name, o.output)})
+		case o.is == work.Fail:
+			out = append(out, Finding{Code: FoundRefused, Text: fmt.Sprintf("%s: our check says fail (output %d)", name, o.output)})
+		case s.is == work.Fail && o.is == "":
 			out = append(out, Finding{Code: FoundRefused, Text: name + ": it says itself that the check fails"})
-		case said[name] == work.Pass && ours[name] == "":
+		case s.is == work.Pass && o.is == "":
 			unchecked = append(unchecked, name)
 		}
 	}

@@ -136,6 +136,18 @@ func TestFindsChecks(t *testing.T) {
 	}
 }
 
+// TestNewestCheckCounts: a check that failed and passes now is no failure any more.
+func TestNewestCheckCounts(t *testing.T) {
+	p := newPast(t)
+	x := p.ran(work.Completed, work.Execution{Agent: "demo", Context: 1})
+	for i, v := range []work.Verdict{work.Fail, work.Pass} {
+		p.delivers(x, work.Deliverable{Path: "a", Added: i, Validation: &work.Validation{Tests: v, At: p.now.Add(time.Duration(i) * time.Hour)}})
+	}
+	if got := p.found(x); has(got, record.FoundRefused) {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestFindsMoney(t *testing.T) {
 	p := newPast(t)
 	tokens, usd := int64(1000), 1.0

@@ -12,9 +12,9 @@ func (v *Validation) Checks() []Named {
 		return nil
 	}
 	var out []Named
-	for _, c := range []Named{{"format", v.Format}, {"lint", v.Lint}, {"types", v.Types}, {"tests", v.Tests}} {
-		if c.Verdict != "" {
-			out = append(out, c)
+	for _, name := range CheckNames() {
+		if at := v.verdict(name); at != nil && *at != "" {
+			out = append(out, Named{name, *at})
 		}
 	}
 	return out
