@@ -83,3 +83,11 @@ func newestExecution(ctx context.Context, cl *client.Client, s thread.Status) (w
 	}
 	return list[0], nil
 }
+
+// flagExecutions suggests executions for a flag.
+func flagExecutions(c *cli) completion {
+	suggest := completeExecutions(c, 1)
+	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return suggest(cmd, nil, prefix)
+	}
+}

@@ -1,10 +1,6 @@
 package verb
 
-import (
-	"strings"
-
-	"github.com/spf13/cobra"
-)
+import "github.com/spf13/cobra"
 
 // executionTracker is the script of that name: work sessions and executions by hand.
 func executionTracker(c *cli) *cobra.Command {
@@ -15,8 +11,7 @@ func executionTracker(c *cli) *cobra.Command {
 
 // tracked returns a verb under the name that the script has for it.
 func tracked(c *cli, cmd *cobra.Command, name string) *cobra.Command {
-	_, args, _ := strings.Cut(cmd.Use, " ")
-	cmd.Use = strings.TrimSpace(name + " " + args)
+	cmd = renamed(cmd, name)
 	formatted(c, cmd, "text", "json", "table")
 	return cmd
 }

@@ -16,8 +16,9 @@ import (
 
 func outputCheck(c *cli) *cobra.Command {
 	var q record.CheckOutputs
+	var name string
 	cmd := &cobra.Command{
-		Use: "check <execution>", Short: "Run the project's checks where an execution worked", Args: exactly("<execution>"), ValidArgsFunction: completeExecutions(c, 1),
+		Use: "check [execution]", Short: "Run the project's checks where an execution worked", Args: between(0, 1, "[execution]"), ValidArgsFunction: completeExecutions(c, 1),
 		Long: "Run the project's checks in the folder where an execution worked, and write down what they say beside what was\n" +
 			"claimed of them. The table [checks] of .orchestrator.toml has a command for each; they run once you have accepted\n" +
 			"exactly these commands with `orchestrator trust`. It fails if one of them does. An agent needs the grant \"start\".",
@@ -25,8 +26,13 @@ func outputCheck(c *cli) *cobra.Command {
 	}
 	cmd.Flags().StringSliceVar(&q.Only, "only", nil, "only these checks: "+choices(work.CheckNames()))
 	offer(cmd, "only", cobra.FixedCompletions(work.CheckNames(), cobra.ShellCompDirectiveNoFileComp))
-	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		q.Execution = args[0]
+	cmd.Flags().StringVar(&name, "execution", "", "the execution, if it is no argument")
+	offer(cmd, "execution", flagExecutions(c))
+	spelled(cmd, map[string]string{"execution-id": "execution"})
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) (err error) {
+		if q.Execution, err = argOr(cmd, args, 0, "execution", name); err != nil {
+			return err
+		}
 		r, err := api.CheckOutputs.Do(ctx, cl, q)
 		if err != nil {
 			return err

@@ -30,31 +30,20 @@ func outputQuery(c *cli) *cobra.Command {
 			"own executions.",
 		Example: "  orchestrator output query --agent-type systematic-debugger -n 10\n  orchestrator output query --file lib/search.ts --since 3d --format markdown",
 	}
-	o.flags(c, cmd, "session")
-	cmd.Flags().StringVar(&o.q.Path, "file", "", "only of this file of the project")
-	cmd.Flags().StringVar(&o.q.Execution, "execution", "", "only of this execution")
-	cmd.Flags().BoolVar(&o.q.Current, "current", false, "only the newest version of each file")
-	offer(cmd, "execution", flagExecutions(c))
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(c, cmd, args) }
-	return cmd
-}
-
-// flagExecutions suggests executions for a flag.
-func flagExecutions(c *cli) completion {
-	suggest := completeExecutions(c, 1)
-	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return suggest(cmd, nil, prefix)
-	}
-}
-
-// flags defines those options that the script has too; session is its name for a work session.
-func (o *outputOptions) flags(c *cli, cmd *cobra.Command, session string) {
-	cmd.Flags().StringVar(&o.q.Session, session, "", "only of this work session")
+	cmd.Flags().StringVar(&o.q.Session, "session", "", "only of this work session")
 	cmd.Flags().StringVar(&o.q.AgentType, "agent-type", "", "only of agents of this type, such as debugger")
 	typesVar(cmd, &o.types)
 	timeVar(cmd.Flags(), &o.q.Since, "since", "only since then")
 	limitVar(cmd, &o.q.Limit, 100)
 	o.format = formatted(c, cmd, "text", "json", "markdown")
+	cmd.Flags().StringVar(&o.q.Path, "file", "", "only of this file of the project")
+	cmd.Flags().StringVar(&o.q.Execution, "execution", "", "only of this execution")
+	cmd.Flags().BoolVar(&o.q.Current, "current", false, "only the newest version of each file")
+	offer(cmd, "session", flagSessions(c))
+	offer(cmd, "execution", flagExecutions(c))
+	spelled(cmd, map[string]string{"session-id": "session", "execution-id": "execution"})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(c, cmd, args) }
+	return cmd
 }
 
 func (o *outputOptions) run(c *cli, cmd *cobra.Command, args []string) error {

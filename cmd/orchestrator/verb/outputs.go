@@ -8,6 +8,8 @@ func outputVerb(c *cli) *cobra.Command {
 		Long: "Write down, list and check what came of executions. What agents of ours have made of files is written down by itself\n" +
 			"when they end. See \"orchestrator help outputs\".",
 	}
-	cmd.AddCommand(outputCollect(c), outputQuery(c), outputCheck(c))
+	synthesis := renamed(sessionReport(c), "synthesize")
+	synthesis.Hidden = true
+	cmd.AddCommand(outputCollect(c), outputQuery(c), outputCheck(c), synthesis)
 	return cmd
 }

@@ -3,6 +3,7 @@ package verb
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -52,3 +53,10 @@ func (f *scriptFormat) Set(text string) error {
 
 // Type names the kind of value in help.
 func (f *scriptFormat) Type() string { return "format" }
+
+// renamed returns a verb under the name that a script has for it.
+func renamed(cmd *cobra.Command, name string) *cobra.Command {
+	_, args, _ := strings.Cut(cmd.Use, " ")
+	cmd.Use = strings.TrimSpace(name + " " + args)
+	return cmd
+}

@@ -27,26 +27,27 @@ type reportOptions struct {
 func sessionReport(c *cli) *cobra.Command {
 	var o reportOptions
 	cmd := &cobra.Command{
-		Use: "report <session>", Short: "Write a report of a work session from a template", Args: exactly("<session>"),
+		Use: "report [session]", Short: "Write a report of a work session from a template", Args: between(0, 1, "[session]"), ValidArgsFunction: completeSessions(c),
 		Long: "Write a report of a work session from all that is recorded of it, at any time: the same record gives the same report.\n" +
 			"--format markdown is what came of it by subject, markdown-log all of it in its order, json what templates are made of.\n" +
 			"`orchestrator help outputs` has the functions and names of templates.",
 		Example: "  orchestrator session report orch-2025-01-17-001 --output report.md",
 	}
-	o.flags(c, cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o.session = args[0]
-		return o.run(c, cmd, args)
-	}
-	return cmd
-}
-
-func (o *reportOptions) flags(c *cli, cmd *cobra.Command) {
 	f := cmd.Flags()
+	f.StringVar(&o.session, "session", "", "the work session, if it is no argument")
 	f.StringVar(&o.template, "template", "", "`FILE` of Go's template language; "+report.Synthesis+" is built in, unless there is a file of that name")
 	f.StringVar(&o.output, "output", "", "`FILE` to write it to (default: standard output)")
 	f.BoolVar(&o.force, "force", false, "replace a file that is there")
 	o.format = formatted(c, cmd, "markdown", "markdown-log", "json")
+	offer(cmd, "session", flagSessions(c))
+	spelled(cmd, map[string]string{"session-id": "session"})
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if o.session, err = argOr(cmd, args, 0, "session", o.session); err != nil {
+			return err
+		}
+		return o.run(c, cmd, nil)
+	}
+	return cmd
 }
 
 func (o *reportOptions) run(c *cli, cmd *cobra.Command, args []string) error {
