@@ -29,6 +29,20 @@ type Target struct {
 	Window, Base int64
 }
 
+// worst returns how many tokens a count may stand for.
+func (to Target) worst(n int64) int64 { return int64(float64(n)*(1+to.Margin)) + 1 }
+
+// Fits refuses a prompt that there is no room for.
+func Fits(prompt string, to Target) error {
+	free := max(0, to.Window-to.Base)
+	n := to.Count(prompt)
+	if to.Window == 0 || to.worst(n) <= free {
+		return nil
+	}
+	return thread.Hint(thread.Kindf(thread.ErrLimit, "the prompt has %s tokens, and as counts go up to %s must be reckoned with: the agent has room for %s",
+		thread.Tokens(n), thread.Tokens(to.worst(n)), thread.Tokens(free)), "Prepare the bundle for this agent and model: it says what has no room")
+}
+
 // Item is what goes into a bundle, with the content of its file.
 type Item struct {
 	Type     work.ItemType `json:"type"`
@@ -198,7 +212,7 @@ func IsText(content []byte) bool { return utf8.Valid(content) && !bytes.Contains
 
 // fit returns the items that have room, in their order, and how many tokens an agent may be given with them at most.
 func fit(form work.Bundle, all []piece, claims bool, limit int64, to Target, made *Made) (kept []piece, most int64, err error) {
-	worst := func(n int64) int64 { return int64(float64(n)*(1+to.Margin)) + 1 }
+	worst := to.worst
 	used := to.Count(Frame(form))
 	for _, p := range all {
 		if p.item.Priority == work.Required {

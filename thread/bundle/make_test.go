@@ -141,3 +141,17 @@ func TestChanged(t *testing.T) {
 		}
 	}
 }
+
+func TestFits(t *testing.T) {
+	for _, tc := range []struct {
+		n            int
+		window, base int64
+		margin       float64
+		fits         bool
+	}{{1000, 0, 0, 1, true}, {99, 100, 0, 0, true}, {100, 100, 0, 0, false}, {50, 100, 51, 0, false}, {70, 100, 0, .5, false}, {1, 10, 20, 0, false}} {
+		err := bundle.Fits(string(text(tc.n)), bundle.Target{Count: words, Window: tc.window, Base: tc.base, Margin: tc.margin})
+		if (err == nil) != tc.fits || err != nil && !errors.Is(err, thread.ErrLimit) {
+			t.Errorf("%+v: %v", tc, err)
+		}
+	}
+}

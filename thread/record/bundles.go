@@ -158,6 +158,12 @@ func (b *Bundles) known(ctx context.Context, by Author, arg BundleArg) (k work.K
 	return k, arg.Form == nil || string(bundle.Print(k.Bundle)) == string(bundle.Print(*arg.Form)), nil
 }
 
+// Fits refuses a prompt that an agent's model has no room for, as far as its window is known: one that was made of a bundle
+// for another, or a long one.
+func (b *Bundles) Fits(ctx context.Context, agent, model, prompt string) error {
+	return bundle.Fits(prompt, b.c.target(ctx, agent, model))
+}
+
 // BundlesRequest asks for bundles.
 type BundlesRequest struct {
 	Session   string `json:"session_id,omitempty"`

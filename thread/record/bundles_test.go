@@ -30,43 +30,40 @@ func file(name, content string) bundle.Item {
 }
 
 var (
-	person = record.Author{}
-	one    = record.Author{Agent: true, Thread: "one"}
-	other  = record.Author{Agent: true, Thread: "other"}
-	reader = record.Author{Agent: true, Thread: "other", Reads: true}
-	nobody = record.Author{Agent: true}
+	asThread = record.Author{Agent: true, Thread: "one"}
+	asNobody = record.Author{Agent: true}
 )
 
 // TestTheSameIsPreparedOnce: it prints the same bytes, whenever it is prepared again.
 func TestTheSameIsPreparedOnce(t *testing.T) {
 	book, _ := bundles(t)
 	q := record.PrepareRequest{Order: bundle.Order{AgentType: "reviewer", Scope: "look", Items: []bundle.Item{file("a.md", "a b c")}}}
-	first, err := book.Bundles.Prepare(t.Context(), person, q)
-	again, err2 := book.Bundles.Prepare(t.Context(), person, q)
+	first, err := book.Bundles.Prepare(t.Context(), record.Author{}, q)
+	again, err2 := book.Bundles.Prepare(t.Context(), record.Author{}, q)
 	if err := errors.Join(err, err2); err != nil || string(bundle.Print(first.Kept.Bundle)) != string(bundle.Print(again.Kept.Bundle)) || first.Kept.Bundle.ID != "bundle-001" {
 		t.Errorf("%v\n%+v\n%+v", err, first.Kept.Bundle, again.Kept.Bundle)
 	}
 	q.Order.Items = []bundle.Item{file("a.md", "a b d")}
-	if next, err := book.Bundles.Prepare(t.Context(), person, q); err != nil || next.Kept.Bundle.ID != "bundle-002" {
+	if next, err := book.Bundles.Prepare(t.Context(), record.Author{}, q); err != nil || next.Kept.Bundle.ID != "bundle-002" {
 		t.Errorf("%v, %v", next.Kept.Bundle.ID, err)
 	}
 	q.Order.ID = "bundle-001"
-	if _, err := book.Bundles.Prepare(t.Context(), person, q); err != nil {
+	if _, err := book.Bundles.Prepare(t.Context(), record.Author{}, q); err != nil {
 		t.Error(err) // the same content is kept under another id
 	}
 	q.Order.Scope = "another"
-	if _, err := book.Bundles.Prepare(t.Context(), person, q); !errors.Is(err, thread.ErrNameTaken) {
+	if _, err := book.Bundles.Prepare(t.Context(), record.Author{}, q); !errors.Is(err, thread.ErrNameTaken) {
 		t.Errorf("%v", err)
 	}
 	q.Order.Session, q.Order.ID = "none", ""
-	if _, err := book.Bundles.Prepare(t.Context(), person, q); !errors.Is(err, thread.ErrNotFound) {
+	if _, err := book.Bundles.Prepare(t.Context(), record.Author{}, q); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
 	q.Order.Session, q.Measure = "", true
-	if got, err := book.Bundles.Prepare(t.Context(), person, q); err != nil || got.Kept.Bundle.ID != "" || got.Kept.Bundle.Total != 3 {
+	if got, err := book.Bundles.Prepare(t.Context(), record.Author{}, q); err != nil || got.Kept.Bundle.ID != "" || got.Kept.Bundle.Total != 3 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if list, err := book.Bundles.List(t.Context(), person, record.BundlesRequest{}); err != nil || len(list) != 2 {
+	if list, err := book.Bundles.List(t.Context(), record.Author{}, record.BundlesRequest{}); err != nil || len(list) != 2 {
 		t.Errorf("%d, %v", len(list), err)
 	}
 }
@@ -79,20 +76,20 @@ func TestBundlesByHand(t *testing.T) {
 	}, Total: 1007, Remaining: 993}
 	items := []bundle.Item{{Source: "a.md", Content: []byte("a b"), Claimed: 1000}, {Source: "gone.md", Missing: "no such file", Claimed: 7}}
 	arg := record.BundleArg{Form: &form, Items: items}
-	got, err := book.Bundles.Show(t.Context(), person, arg)
+	got, err := book.Bundles.Show(t.Context(), record.Author{}, arg)
 	if err != nil || got.Kept.Bundle.Total != 9 || got.Kept.Bundle.Remaining != 1991 || got.Kept.Pieces[1] != "" || string(got.Pieces[got.Kept.Pieces[0]]) != "a b" {
 		t.Errorf("%v: %+v", err, got)
 	}
-	b, err := book.Bundles.Budget(t.Context(), person, record.BudgetRequest{Bundles: []record.BundleArg{arg}, Budget: 10})
+	b, err := book.Bundles.Budget(t.Context(), record.Author{}, record.BudgetRequest{Bundles: []record.BundleArg{arg}, Budget: 10})
 	if err != nil || b.Level != bundle.LevelCritical || !b.Parts[0].Claimed {
 		t.Errorf("%v: %+v", err, b)
 	}
 	arg.Fresh = true
-	if _, err := book.Bundles.Show(t.Context(), person, arg); !errors.Is(err, thread.ErrNotFound) || !strings.Contains(err.Error(), "gone.md") {
+	if _, err := book.Bundles.Show(t.Context(), record.Author{}, arg); !errors.Is(err, thread.ErrNotFound) || !strings.Contains(err.Error(), "gone.md") {
 		t.Errorf("%v", err)
 	}
 	for _, bad := range []record.BundleArg{{}, {Ref: "nothing"}} {
-		if _, err := book.Bundles.Show(t.Context(), person, bad); err == nil {
+		if _, err := book.Bundles.Show(t.Context(), record.Author{}, bad); err == nil {
 			t.Errorf("%+v", bad)
 		}
 	}
@@ -101,16 +98,16 @@ func TestBundlesByHand(t *testing.T) {
 // TestFreshBundles: one whose files have changed is refused before the run, as it was prepared it is given.
 func TestFreshBundles(t *testing.T) {
 	book, _ := bundles(t)
-	made, err := book.Bundles.Prepare(t.Context(), person, record.PrepareRequest{Order: bundle.Order{Items: []bundle.Item{file("a.md", "a")}}})
+	made, err := book.Bundles.Prepare(t.Context(), record.Author{}, record.PrepareRequest{Order: bundle.Order{Items: []bundle.Item{file("a.md", "a")}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	arg := record.BundleArg{Form: &made.Kept.Bundle, Items: []bundle.Item{file("a.md", "b")}, Fresh: true}
-	if _, err := book.Bundles.Show(t.Context(), person, arg); !errors.Is(err, thread.ErrRefused) {
+	if _, err := book.Bundles.Show(t.Context(), record.Author{}, arg); !errors.Is(err, thread.ErrRefused) {
 		t.Errorf("%v", err)
 	}
 	arg.Fresh = false
-	if got, err := book.Bundles.Show(t.Context(), person, arg); err != nil || string(got.Pieces[got.Kept.Pieces[0]]) != "a" {
+	if got, err := book.Bundles.Show(t.Context(), record.Author{}, arg); err != nil || string(got.Pieces[got.Kept.Pieces[0]]) != "a" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -119,7 +116,7 @@ func TestFreshBundles(t *testing.T) {
 func TestBundlesOfOthers(t *testing.T) {
 	book, store := bundles(t)
 	order := bundle.Order{Items: []bundle.Item{file("a.md", "a")}}
-	made, err := book.Bundles.Prepare(t.Context(), one, record.PrepareRequest{Order: order})
+	made, err := book.Bundles.Prepare(t.Context(), asThread, record.PrepareRequest{Order: order})
 	if err != nil || made.Kept.By != "one" {
 		t.Fatalf("%+v, %v", made, err)
 	}
@@ -127,7 +124,7 @@ func TestBundlesOfOthers(t *testing.T) {
 	for _, c := range []struct {
 		by   record.Author
 		sees bool
-	}{{person, true}, {one, true}, {other, false}, {reader, true}, {nobody, false}} {
+	}{{record.Author{}, true}, {asThread, true}, {record.Author{Agent: true, Thread: "other"}, false}, {record.Author{Agent: true, Thread: "other", Reads: true}, true}, {asNobody, false}} {
 		_, err := book.Bundles.Show(t.Context(), c.by, arg)
 		if (err == nil) != c.sees || err != nil && !errors.Is(err, thread.ErrNotFound) {
 			t.Errorf("%+v: %v", c.by, err)
@@ -137,7 +134,7 @@ func TestBundlesOfOthers(t *testing.T) {
 			t.Errorf("%+v: %d, %v", c.by, len(list), err)
 		}
 	}
-	if _, err := book.Bundles.Prepare(t.Context(), nobody, record.PrepareRequest{Order: order}); !errors.Is(err, thread.ErrNotGranted) {
+	if _, err := book.Bundles.Prepare(t.Context(), asNobody, record.PrepareRequest{Order: order}); !errors.Is(err, thread.ErrNotGranted) {
 		t.Errorf("%v", err)
 	}
 	now := time.Now()
@@ -151,7 +148,7 @@ func TestBundlesOfOthers(t *testing.T) {
 		if _, err := store.Add(t.Context(), x); err != nil {
 			t.Fatal(err)
 		}
-		got, err := book.Bundles.Allocate(t.Context(), one, record.AllocateRequest{Execution: name, Bundle: arg})
+		got, err := book.Bundles.Allocate(t.Context(), asThread, record.AllocateRequest{Execution: name, Bundle: arg})
 		switch {
 		case name != "mine" && !errors.Is(err, thread.ErrNotGranted):
 			t.Errorf("%s: %v", name, err)
@@ -172,7 +169,7 @@ func TestBudgetOfAWorkSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, text := range []string{"a b c", "a b c d"} {
-		made, err := book.Bundles.Prepare(t.Context(), person, record.PrepareRequest{Order: bundle.Order{Session: "s", AgentType: "t", Items: []bundle.Item{file("a", text)}}})
+		made, err := book.Bundles.Prepare(t.Context(), record.Author{}, record.PrepareRequest{Order: bundle.Order{Session: "s", AgentType: "t", Items: []bundle.Item{file("a", text)}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,12 +180,12 @@ func TestBudgetOfAWorkSession(t *testing.T) {
 			}
 		}
 	}
-	b, err := book.Bundles.Budget(t.Context(), person, record.BudgetRequest{Session: "s", Budget: 14, Phase: 3})
+	b, err := book.Bundles.Budget(t.Context(), record.Author{}, record.BudgetRequest{Session: "s", Budget: 14, Phase: 3})
 	if err != nil || b.Given != 3 || b.Planned != 4 || b.Level != bundle.LevelWarning || b.Warn != 0.5 || len(b.Parts) != 2 {
 		t.Errorf("%+v, %v", b, err)
 	}
 	for _, bad := range []record.BudgetRequest{{}, {Session: "none"}, {Session: "s", Phase: 9}, {Session: "s", Warn: 3}} {
-		if _, err := book.Bundles.Budget(t.Context(), person, bad); err == nil {
+		if _, err := book.Bundles.Budget(t.Context(), record.Author{}, bad); err == nil {
 			t.Errorf("%+v", bad)
 		}
 	}
@@ -199,19 +196,19 @@ func TestDedupIsKept(t *testing.T) {
 	book, _ := bundles(t)
 	var args []record.BundleArg
 	for _, own := range []string{"x", "y"} {
-		made, err := book.Bundles.Prepare(t.Context(), person, record.PrepareRequest{Order: bundle.Order{Items: []bundle.Item{file(own, own), file("all", "a b c")}}})
+		made, err := book.Bundles.Prepare(t.Context(), record.Author{}, record.PrepareRequest{Order: bundle.Order{Items: []bundle.Item{file(own, own), file("all", "a b c")}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		args = append(args, record.BundleArg{Ref: made.Kept.Bundle.ID})
 	}
-	first, err := book.Bundles.Dedup(t.Context(), person, record.DedupRequest{Bundles: args})
-	again, err2 := book.Bundles.Dedup(t.Context(), person, record.DedupRequest{Bundles: args})
+	first, err := book.Bundles.Dedup(t.Context(), record.Author{}, record.DedupRequest{Bundles: args})
+	again, err2 := book.Bundles.Dedup(t.Context(), record.Author{}, record.DedupRequest{Bundles: args})
 	if err := errors.Join(err, err2); err != nil || first.Cached != 3 || len(first.Deduplicated) != 2 ||
 		string(bundle.Print(first.Deduplicated[1])) != string(bundle.Print(again.Deduplicated[1])) {
 		t.Fatalf("%v\n%+v", err, first)
 	}
-	got, err := book.Bundles.Show(t.Context(), person, record.BundleArg{Ref: first.Deduplicated[0].ID})
+	got, err := book.Bundles.Show(t.Context(), record.Author{}, record.BundleArg{Ref: first.Deduplicated[0].ID})
 	if err != nil || len(got.Pieces) != 2 || got.Kept.Bundle.Items[0].Type != work.ItemShared {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -213,7 +213,7 @@ func uses() []use {
 
 // others are the use cases that name nothing of another's, or that no caller reaches.
 func others() []string {
-	return []string{"Sessions.Init", "Executions.Init", "Bundles.Prepare", "Outputs.Settle", "Outputs.SettleAll"}
+	return []string{"Sessions.Init", "Executions.Init", "Bundles.Prepare", "Bundles.Fits", "Outputs.Settle", "Outputs.SettleAll"}
 }
 
 // TestUsesAreKnown holds that the tables of this test have all use cases.

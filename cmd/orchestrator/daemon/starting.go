@@ -27,7 +27,7 @@ func (s *Server) newThread(ctx context.Context, q thread.NewRequest) (thread.Sta
 	if err := s.mayHaveBase(ctx, q.Base, nil); err != nil {
 		return thread.Status{}, err
 	}
-	if err := s.mayGive(ctx, &q.Given); err != nil {
+	if err := s.mayGive(ctx, &q.Given, q.Agent, q.Model, q.Prompt); err != nil {
 		return thread.Status{}, err
 	}
 	q.Started, q.By = q.Started || c.Agent, c.Thread
@@ -49,21 +49,25 @@ func (s *Server) fork(ctx context.Context, q thread.ForkRequest) (thread.Status,
 	if err := s.mayHaveBase(ctx, q.Base, q.Keep, q.Thread); err != nil {
 		return thread.Status{}, err
 	}
-	if err := s.mayGive(ctx, &q.Given); err != nil {
+	if err := s.mayGive(ctx, &q.Given, q.Agent, "", q.Prompt); err != nil {
 		return thread.Status{}, err
 	}
 	q.Started, q.By = q.Started || c.Agent, c.Thread
 	return s.Manager.Forks.Fork(ctx, q)
 }
 
-// mayGive finds what a prompt is said to be made of, if the caller sees it, and puts its ids in the place of its names.
-func (s *Server) mayGive(ctx context.Context, g *thread.Given) error {
+// mayGive finds what a prompt is said to be made of, if the caller sees it, and puts its ids in the place of its names. With a
+// bundle, the agent must have room for it.
+func (s *Server) mayGive(ctx context.Context, g *thread.Given, agent, model, prompt string) error {
 	if g.Bundle != "" {
 		k, err := s.Record.Bundles.Find(ctx, authorOf(ctx), record.BundleArg{Ref: g.Bundle})
 		if err != nil {
 			return err
 		}
 		g.Bundle = k.Bundle.ID
+		if err := s.Record.Bundles.Fits(ctx, agent, model, prompt); err != nil {
+			return err
+		}
 	}
 	if g.Replays == "" {
 		return nil

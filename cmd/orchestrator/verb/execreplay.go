@@ -66,15 +66,21 @@ func execReplay(c *cli) *cobra.Command {
 	return cmd
 }
 
+// mostBefore is more than how many events an execution has before it is given its prompt.
+const mostBefore = 200
+
 // whatWasGiven returns the whole prompt of an execution, as it was given first.
 func whatWasGiven(ctx context.Context, cl *client.Client, x work.Execution) (string, error) {
 	if x.Given > 0 {
-		events, err := api.ExecutionEvents.Do(ctx, cl, api.ExecutionEventsRequest{Execution: string(x.ID), After: x.Given - 1, Limit: 1})
+		// The first one: what a later attempt was given may be about the one before.
+		events, err := api.ExecutionEvents.Do(ctx, cl, api.ExecutionEventsRequest{Execution: string(x.ID), Limit: mostBefore})
 		if err != nil {
 			return "", err
 		}
-		if len(events) > 0 && events[0].Kind == work.KindGiven {
-			return withoutLimits(events[0].Text), nil
+		for _, e := range events {
+			if e.Kind == work.KindGiven {
+				return withoutLimits(e.Text), nil
+			}
 		}
 	}
 	if x.Bundle != "" { // somebody says so of one by hand

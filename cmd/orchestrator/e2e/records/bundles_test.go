@@ -94,6 +94,10 @@ func TestSharedContext(t *testing.T) {
 		t.Errorf("%s\n%s", first, second)
 	}
 	r.Ok("run", "--once", "-a", "demo", "--bundle", s.Deduplicated[0].ID, "hello")
+	r.Write("long.md", strings.Repeat("many words of it ", 20_000))
+	r.Says(exitcode.Refused, []string{"the required items have", "there is room for"}, "bundle", "prepare", "-a", "demo", "--files", "long.md")
+	r.Ok("bundle", "prepare", "--files", "long.md", "--id", "long") // for any
+	r.Says(exitcode.Refused, []string{"the agent has room for"}, "run", "--once", "-a", "demo", "--bundle", "long", "hello")
 	if res := r.Run("bundle", "dedup", "b1.json", "b2.json", "--output", "all.md"); res.Code != exitcode.Refused || !strings.HasPrefix(r.Read("all.md"), "for all") {
 		t.Errorf("%+v", res)
 	}
