@@ -45,7 +45,7 @@ func lookOf(r work.Row, asks bool) look {
 	case r.State == work.Queued:
 		return look{"○", theme.Muted, "queued"}
 	case r.State == work.Completed:
-		return look{"✓", theme.News, "completed"}
+		return look{"✓", theme.Muted, "completed"}
 	case r.State == work.Failed:
 		return look{"▲", theme.Bad, "failed"}
 	case r.State == work.Lost:
@@ -66,7 +66,7 @@ func lookOfTask(t work.TaskStatus) look {
 	case work.TaskInProgress:
 		return look{"", theme.Working, word}
 	case work.TaskComplete:
-		return look{"", theme.News, word}
+		return look{"", theme.Muted, word}
 	case work.TaskFailed:
 		return look{"", theme.Bad, word}
 	default:
