@@ -34,6 +34,7 @@ var (
 	callTool = pattern.Lazy(`(?is)^(?:call|use)(?: the)?(?: tool)?\s+` + quotes + `([\w.-]+)` + quotes + `(?:\s+(?:with\s+)?(.+))?$`)
 	notes    = pattern.Lazy(`(?i)^(?:add|configure|install)(?: the| an?)?(?: mcp)? notes(?: mcp)? server$`)
 	todos    = pattern.Lazy(`(?is)^to-?dos?:\s*(.+)$`)
+	subAgent = pattern.Lazy(`(?is)^sub-?agent\s+([\w-]+)\s*:\s*(.+)$`)
 	planned  = pattern.Lazy(`(?is)^plan:\s*(.+)$`)
 	trouble  = pattern.Lazy(`(?i)^(crash|hang)$`)
 	say      = pattern.Lazy(`(?is)^say:?\s+(.*)$`)
@@ -107,6 +108,8 @@ func understand(s string, offered []scripted.Tool) (step, bool) {
 			"question": planQuestion, "about": m[1], "kind": "plan", "options": []any{"Yes, go on", "No, plan on"},
 		}}
 		return step{call: c}, true
+	case match(subAgent, s, &m):
+		return tool("sub_agent", "type", m[1], "task", m[2]), true
 	case match(trouble, s, &m):
 		return tool(strings.ToLower(m[1])), true
 	case match(callTool, s, &m):

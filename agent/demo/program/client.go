@@ -38,6 +38,7 @@ type client struct {
 	key     string
 	model   string
 	session string
+	parent  string // the session of who started it, "" for none
 	system  string // the model's instructions
 	retries int
 	// wait is called before a request is sent again.
@@ -111,6 +112,9 @@ func (c *client) once(ctx context.Context, body []byte, each func(string)) (answ
 	req.Header.Set("Anthropic-Version", "2023-06-01")
 	req.Header.Set("X-Api-Key", c.key)
 	req.Header.Set("X-Session-Id", c.session)
+	if c.parent != "" {
+		req.Header.Set("X-Parent-Session-Id", c.parent)
+	}
 	req.Header.Set("User-Agent", "orchestrator-demo")
 	resp, err := c.http.Do(req)
 	if err != nil {

@@ -198,6 +198,9 @@ func (t *talk) tool(ctx context.Context, b record.Block) (string, error) {
 	if t.mcp != nil && strings.HasPrefix(b.Name, t.mcp.prefix()) {
 		return t.remote(ctx, b)
 	}
+	if b.Name == SubAgent {
+		return t.delegate(ctx, b)
+	}
 	if !t.base.offers(b.Name) {
 		return "", noTool(b.Name)
 	}
