@@ -365,6 +365,10 @@ func TestEndsWithProcess(t *testing.T) {
 		"while it asked": {thread.Exit{Code: 137}, false, func(b *bench, a thread.SubAgent) {
 			b.l.Began(theThread, thread.Begun{Sub: a, Prompt: "p"})
 		}, work.Lost},
+		"it left its request": {thread.Exit{Code: 137}, false, func(b *bench, a thread.SubAgent) {
+			b.l.Began(theThread, thread.Begun{Sub: a, Prompt: "p"})
+			b.l.Exchange(theThread, thread.Exchange{Sub: a, Fault: thread.FaultAgent, Err: "the agent closed the connection", Interrupted: true})
+		}, work.Lost},
 		"its request failed": {thread.Exit{}, true, func(b *bench, a thread.SubAgent) {
 			b.l.Began(theThread, thread.Begun{Sub: a, Prompt: "p"})
 			b.l.Exchange(theThread, thread.Exchange{Sub: a, Status: 500, Err: "overloaded"})

@@ -94,7 +94,9 @@ func (n *native) ended(e thread.Exchange, calls bool) {
 	n.named("", e.Model)
 	n.row.Usage = n.row.Usage.Add(e.Usage)
 	if e.Answer == nil || e.Interrupted || e.Status >= 300 {
-		n.failed = cmp.Or(e.Err, fmt.Sprintf("status %d", e.Status))
+		if e.Fault != thread.FaultAgent { // else the agent has left, which its end says
+			n.failed = cmp.Or(e.Err, fmt.Sprintf("status %d", e.Status))
+		}
 		return
 	}
 	n.answered, n.failed = true, ""
