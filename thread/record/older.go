@@ -15,8 +15,9 @@ import (
 // mostCompared is how many pieces of an execution are compared with the versions of their files.
 const mostCompared = 40
 
-// older finds the files of which an execution was given an older version than its work session had when it began.
-func (a *Answers) older(ctx context.Context, x work.Execution, b *work.KeptBundle, pieces []GivenPiece) ([]old, error) {
+// older finds the files of which an execution was given an older version than its work session had when it began, as
+// far as the author sees them.
+func (a *Answers) older(ctx context.Context, by Author, x work.Execution, b *work.KeptBundle, pieces []GivenPiece) ([]old, error) {
 	if x.Session == "" {
 		return nil, nil
 	}
@@ -30,7 +31,7 @@ func (a *Answers) older(ctx context.Context, x work.Execution, b *work.KeptBundl
 			continue
 		}
 		list, err := a.c.Store.Outputs(ctx, work.OutputQuery{
-			Session: x.Session, Path: slashed(p.Piece.Source), Types: []work.OutputType{work.OutputDeliverable}, Limit: most,
+			Session: x.Session, Path: slashed(p.Piece.Source), Types: []work.OutputType{work.OutputDeliverable}, By: by.seen(), Limit: most,
 		})
 		if err != nil {
 			return nil, err
@@ -44,11 +45,11 @@ func (a *Answers) older(ctx context.Context, x work.Execution, b *work.KeptBundl
 			return nil, err
 		}
 		if known && given < there.Version {
-			by, err := a.c.Store.Execution(ctx, there.Execution)
+			maker, err := a.c.Store.Execution(ctx, there.Execution)
 			if err != nil && !errors.Is(err, thread.ErrNotFound) {
 				return nil, err
 			}
-			out = append(out, old{path: slashed(p.Piece.Source), given: given, there: there.Version, by: by.Name})
+			out = append(out, old{path: slashed(p.Piece.Source), given: given, there: there.Version, by: maker.Name})
 		}
 	}
 	return out, nil

@@ -163,7 +163,7 @@ func (a *Answers) fill(ctx context.Context, by Author, x work.Execution, full bo
 	if err := a.around(ctx, by, x, t, &f); err != nil {
 		return err
 	}
-	if f.olds, err = a.older(ctx, x, f.bundle, f.pieces); err != nil {
+	if f.olds, err = a.older(ctx, by, x, f.bundle, f.pieces); err != nil {
 		return err
 	}
 	t.Findings = findings(f)
@@ -182,7 +182,7 @@ func (a *Answers) around(ctx context.Context, by Author, x work.Execution, t *Tr
 				t.Task = &task
 			}
 		}
-		if f.session = t.Session; f.session != nil && f.session.Budget.Set() {
+		if f.session = t.Session; f.session != nil && f.session.Budget.Set() && by.all() {
 			if f.spent, err = a.spentIn(ctx, x.Session); err != nil {
 				return err
 			}

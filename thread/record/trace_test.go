@@ -286,3 +286,29 @@ func TestCompare(t *testing.T) {
 		t.Errorf("%v, %v", codes, now)
 	}
 }
+
+// TestFindsNothingOfOthers: what others made in the same work session is no finding for an agent that sees its own only.
+func TestFindsNothingOfOthers(t *testing.T) {
+	p := newPast(t)
+	usd := .01
+	p.session("orch-1", "x", func(s *work.Session) { s.Budget.USD = &usd })
+	early := p.bundle(work.KeptBundle{Bundle: work.Bundle{ID: "early"}})
+	other := p.ran(work.Completed, work.Execution{Agent: "demo", Type: "t", Thread: otherThread, Session: "orch-1", Context: 1, Base: strings.Repeat("a", 40), Usage: thread.Usage{Input: 1, CostUSD: 1, Priced: true}})
+	p.give(other, work.Allocation{Type: work.ItemFile, Source: "secret.md", Included: true})
+	p.delivers(other, work.Deliverable{Path: "lib/a.ts", Added: 1})
+	x := p.ran(work.Failed, work.Execution{Agent: "demo", Type: "t", Session: "orch-1", Bundle: early.Bundle.ID, Context: 1, Base: strings.Repeat("b", 40)})
+	p.give(x, work.Allocation{Type: work.ItemFile, Source: "lib/a.ts", Included: true, Bundle: "early"})
+	for _, code := range []record.FindingCode{record.FoundOld, record.FoundBase, record.FoundOver, record.FoundLacks} {
+		p.wrong(x, code) // to the person
+	}
+	c, err := p.book.Answers.Trace(t.Context(), record.Author{Agent: true, Thread: oneThread}, record.TraceRequest{Ref: x.Name})
+	p.ok(err)
+	for _, f := range c.Findings {
+		if f.Code != record.FoundFailed {
+			t.Errorf("its agent is told %+v", f)
+		}
+	}
+	if len(c.Before) != 0 {
+		t.Errorf("its agent sees %+v", c.Before)
+	}
+}
