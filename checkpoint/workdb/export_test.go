@@ -71,3 +71,28 @@ func Raw(t *sql.Tx, n int64, x work.Execution, events int) error {
 	}
 	return nil
 }
+
+// FirstVersion makes the tables of the first version.
+var FirstVersion = fmt.Sprintf("%s;PRAGMA application_id = %d;PRAGMA user_version = 1", first, application)
+
+// RawFirst writes an execution with some events into a file of the first version.
+func RawFirst(t *sql.Tx, n int64, x work.Execution, events int) error {
+	r, err := workrow.Pack(n, x)
+	if err != nil {
+		return err
+	}
+	if _, err := t.Exec("INSERT INTO execution ("+workrow.Columns+") VALUES (?, ?, ?, ?, ?, ?, ?)", n, string(r.ID), r.Name,
+		string(r.Thread), string(r.State), r.Sum, r.Doc); err != nil {
+		return err
+	}
+	for i := range events {
+		e, err := workrow.PackEvent(int64(i+1), work.Event{At: x.Created, Attempt: 1, Kind: "text", Text: fmt.Sprint("line ", i)})
+		if err != nil {
+			return err
+		}
+		if _, err := t.Exec("INSERT INTO event (execution, seq, sum, doc) VALUES (?, ?, ?, ?)", n, e.Seq, e.Sum, e.Doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}

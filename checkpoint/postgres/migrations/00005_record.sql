@@ -224,10 +224,10 @@ SELECT
   (SELECT q.name FROM work q WHERE q.project = f.project AND q.id = f.parent) AS parent, -- that started a native one
   nullif(f.task, '') AS task,
   nullif(f.bundle, '') AS bundle_id,            -- the context that it was given
-  f.input AS tokens_input,
-  f.cache_read AS tokens_cache_read,
-  f.cache_write AS tokens_cache_write,
-  f.output AS tokens_output,
+  nullif(f.input, 0) AS tokens_input,           -- NULL for what is not known
+  nullif(f.cache_read, 0) AS tokens_cache_read,
+  nullif(f.cache_write, 0) AS tokens_cache_write,
+  nullif(f.output, 0) AS tokens_output,
   CASE WHEN f.priced = 1 OR f.cost > 0 THEN f.cost END AS cost_usd,
   nullif(f.author, '') AS recorded_by,          -- the thread whose agent asked for it or wrote it down; NULL for a person
   f.host AS host,
