@@ -1,7 +1,9 @@
 package workdb_test
 
 import (
+	"encoding/json"
 	"errors"
+	"math/rand"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -50,5 +52,52 @@ func TestDiskFull(t *testing.T) {
 	}
 	if got, err := s.Claim(ctx, x.ID, "s", x.Created); err != nil || got.Attempt != 1 {
 		t.Fatalf("%+v: %v", got, err)
+	}
+}
+
+// TestDiskFullRecord: on a full disk nothing of the record is half there, and reading goes on.
+func TestDiskFullRecord(t *testing.T) {
+	ctx := t.Context()
+	s := open(t, filepath.Join(t.TempDir(), "work.db"), workdb.Options{})
+	x := add(t, s, "t1")
+	kept, err := s.AddOutputs(ctx, x.ID, []work.Output{{Type: work.OutputInsight, Content: json.RawMessage(`"it is so"`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := s.Pages(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetLimit(ctx, pages+10); err != nil {
+		t.Fatal(err)
+	}
+	content := make([]byte, 200<<10)
+	_, _ = rand.New(rand.NewSource(1)).Read(content) // it never fails
+	b := work.KeptBundle{Bundle: work.Bundle{ID: "b", Items: []work.BundleItem{{Type: work.ItemFile, Source: "f"}}}, Hash: work.PieceHash([]byte("b")),
+		Pieces: []string{work.PieceHash(content)}}
+	if _, err := s.PutBundle(ctx, b, map[string][]byte{b.Pieces[0]: content}); !errors.Is(err, thread.ErrDiskFull) {
+		t.Errorf("a bundle: %v", err)
+	}
+	long := json.RawMessage(`"` + strings.Repeat("z", 100<<10) + `"`)
+	if _, err := s.AddOutputs(ctx, x.ID, []work.Output{{Type: work.OutputInsight, Content: json.RawMessage("1")}, {Type: work.OutputError, Content: long}}); !errors.Is(err, thread.ErrDiskFull) {
+		t.Errorf("outputs: %v", err)
+	}
+	if _, err := s.Bundle(ctx, "b"); !errors.Is(err, thread.ErrNotFound) {
+		t.Errorf("half a bundle: %v", err)
+	}
+	if _, err := s.Piece(ctx, b.Pieces[0]); !errors.Is(err, thread.ErrNotFound) {
+		t.Errorf("a piece without its bundle: %v", err)
+	}
+	if got, err := s.Outputs(ctx, work.OutputQuery{}); err != nil || len(got) != 1 || got[0].N != kept[0].N {
+		t.Errorf("%+v: %v", got, err)
+	}
+	if err := s.SetLimit(ctx, pages+1000); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.PutBundle(ctx, b, map[string][]byte{b.Pieces[0]: content}); err != nil {
+		t.Errorf("there is room again: %v", err)
+	}
+	if more, err := s.AddOutputs(ctx, x.ID, []work.Output{{Type: work.OutputError, Content: long}}); err != nil || more[0].N != 2 {
+		t.Errorf("%+v: %v", more, err)
 	}
 }
