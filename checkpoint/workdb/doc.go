@@ -14,5 +14,8 @@
 // row from both ends. Damage to a row is found by its hash when it is read, and hides no other. A file of a newer
 // version of the program is left alone and refused.
 //
+// People read the views of record.sql with SQLite's own program and -readonly, at any time. Whoever keeps a transaction
+// open holds nobody up, but the log grows until it ends: Measure tells its length, and the next writes make it short.
+//
 // It does not lock out a second server: the caller holds the project's lock.
 package workdb
