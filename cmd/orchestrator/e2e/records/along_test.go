@@ -76,6 +76,8 @@ func TestTakenAlong(t *testing.T) {
 	if again.Executions+again.Sessions+again.Bundles != 0 || again.Recorded != wrote.Executions+3 {
 		t.Errorf("again: %+v", again)
 	}
+	r.Ok("bundle", "allocate", "hand-2", "bundle-001")
+	r.Ok("output", "collect", "hand-2", "--insights", "after it was restored")
 	if r.Ok("exec", "complete", "hand-2", "--message", "tested"); !strings.Contains(r.Ok("exec", "query", "--session", "search"), "hand-2") {
 		t.Error("what was open by hand cannot be completed")
 	}
