@@ -133,6 +133,21 @@ func (b *Bundles) find(ctx context.Context, by Author, arg BundleArg, keep bool)
 	return b.keep(ctx, by, made.Kept, made.Pieces)
 }
 
+// has reports whether who names a bundle has all of what is in it: it is printed in a file, and they have read its files as
+// they were. Then it is no secret from them, whoever has prepared it.
+func (a BundleArg) has(k work.KeptBundle) bool {
+	if a.Form == nil || len(a.Items) == 0 || len(a.Items) != len(k.Bundle.Items) || len(k.Sources) != len(a.Items) ||
+		string(bundle.Print(k.Bundle)) != string(bundle.Print(*a.Form)) {
+		return false
+	}
+	for i, it := range a.Items {
+		if it.Missing != "" || it.Source != k.Bundle.Items[i].Source || k.Sources[i] == "" || bundle.Sum(string(it.Content)) != k.Sources[i] {
+			return false
+		}
+	}
+	return true
+}
+
 // known looks for a bundle among those that are kept. One in a file is known if it is as it was printed.
 func (b *Bundles) known(ctx context.Context, by Author, arg BundleArg) (k work.KeptBundle, found bool, err error) {
 	ref := arg.Ref
@@ -145,7 +160,8 @@ func (b *Bundles) known(ctx context.Context, by Author, arg BundleArg) (k work.K
 	if ref != "" {
 		k, err = b.c.Store.Bundle(ctx, ref)
 	}
-	unknown := ref == "" || errors.Is(err, thread.ErrNotFound) || err == nil && !(by.all() || by.Thread != "" && k.By == by.Thread)
+	seen := by.all() || by.Thread != "" && k.By == by.Thread || err == nil && arg.has(k)
+	unknown := ref == "" || errors.Is(err, thread.ErrNotFound) || err == nil && !seen
 	switch {
 	case err != nil && !unknown:
 		return k, false, err

@@ -12,6 +12,7 @@ import (
 
 	"orchestrator/checkpoint/worktest/memory"
 	"orchestrator/thread"
+	"orchestrator/thread/bundle"
 	"orchestrator/thread/record"
 	"orchestrator/thread/secret/secrettest"
 	"orchestrator/thread/work"
@@ -470,5 +471,34 @@ func TestQueryByHand(t *testing.T) {
 	v, err := h.book.Sessions.Show(t.Context(), anAgent, record.SessionRef{Session: "orch-1"})
 	if err != nil || len(v.Executions) != 1 || v.Executions[0].Execution != "a-1" || v.Sums.Runs != 1 {
 		t.Errorf("an agent sees %+v, %v", v, err)
+	}
+}
+
+// TestWhoHasItsFilesHasTheBundle: an agent is told of a bundle that a person has prepared if it has the bundle's file and
+// those that it is made of; to know what it is called, or what it looks like, is not enough.
+func TestWhoHasItsFilesHasTheBundle(t *testing.T) {
+	h := newByHand(t)
+	made, err := h.book.Bundles.Prepare(t.Context(), writer, record.PrepareRequest{Order: bundle.Order{
+		AgentType: "tester", Scope: "test it", Items: []bundle.Item{{Type: work.ItemFile, Source: "a.md", Priority: work.Required, Content: []byte("a secret plan\n")}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := made.Kept.Bundle
+	item := func(source, content, missing string) record.BundleArg {
+		return record.BundleArg{Form: &form, Items: []bundle.Item{{Type: work.ItemFile, Source: source, Priority: work.Required, Content: []byte(content), Missing: missing}}}
+	}
+	for name, c := range map[string]struct {
+		arg  record.BundleArg
+		told bool
+	}{
+		"its files": {arg: item("a.md", "a secret plan\n", ""), told: true}, "another content": {arg: item("a.md", "what is it?\n", "")},
+		"another file": {arg: item("b.md", "a secret plan\n", "")}, "no file": {arg: item("a.md", "a secret plan\n", "gone")},
+		"its form": {arg: record.BundleArg{Form: &form}}, "its id": {arg: record.BundleArg{Ref: form.ID}},
+	} {
+		x, err := h.book.Executions.Init(t.Context(), anAgent, record.InitExecution{Type: "tester", Scope: "x", Bundle: &c.arg})
+		if told := err == nil && x.Execution.Bundle == form.ID; told != c.told {
+			t.Errorf("who has %s is told: %v, %+v", name, err, x)
+		}
 	}
 }

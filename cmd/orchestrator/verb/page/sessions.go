@@ -93,6 +93,10 @@ func Rows(w io.Writer, list []work.Row, now time.Time) {
 	if tasks {
 		head = append(head, "TASK")
 	}
+	failures := slices.ContainsFunc(list, func(r work.Row) bool { return r.Error != "" })
+	if failures {
+		head = append(head, "WHY")
+	}
 	t.Row(append(head, "SCOPE")...)
 	for _, r := range list {
 		took := "-"
@@ -106,7 +110,10 @@ func Rows(w io.Writer, list []work.Row, now time.Time) {
 		if tasks {
 			cells = append(cells, plain.Cut(cmp.Or(r.Task, "-"), mostScope/2))
 		}
-		t.Row(append(cells, plain.Cut(plain.Line(cmp.Or(r.Error, r.Scope)), mostScope))...)
+		if failures {
+			cells = append(cells, plain.Cut(plain.Line(cmp.Or(r.Error, "-")), mostScope/2))
+		}
+		t.Row(append(cells, plain.Cut(plain.Line(r.Scope), mostScope))...)
 	}
 	t.Print(w)
 }
