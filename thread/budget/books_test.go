@@ -26,6 +26,9 @@ func of(kind budget.Kind, id string, l thread.Budget) budget.Payer {
 	if kind == budget.Group {
 		name = budget.GroupPrefix + id
 	}
+	if kind == budget.Session {
+		name = budget.SessionPrefix + id
+	}
 	return budget.Payer{Scope: budget.Scope{Kind: kind, ID: id}, Name: name, Limit: l}
 }
 
@@ -78,6 +81,8 @@ func TestReserve(t *testing.T) {
 		"used up":             {[]budget.Payer{of(budget.Thread, "t", usd(5))}, budget.Spent{Amount: budget.Amount{USD: 5.01}}, dollars(0), "$5.01 of $5.00"},
 		"the project's":       {[]budget.Payer{of(budget.Thread, "t", usd(9)), {Scope: budget.All(), Name: "project", Limit: usd(1)}}, budget.Spent{}, dollars(0), "the budget of the project has no room for this request: $0.00 of $1.00, and it would use about $2.00. Raise it"},
 		"no price, a run":     {[]budget.Payer{of(budget.Execution, "exec-001", usd(5))}, budget.Spent{}, unpriced, `the price of the model "odd" is unknown`},
+		"a work session":      {[]budget.Payer{of(budget.Session, "search", usd(1))}, budget.Spent{}, dollars(2000), "the budget of the work session search has no room for this request: $0.00 of $1.00"},
+		"no price, a session": {[]budget.Payer{of(budget.Session, "search", usd(5))}, budget.Spent{}, unpriced, "[models]"},
 		"no price, a group":   {[]budget.Payer{of(budget.Group, "g", usd(5))}, budget.Spent{}, unpriced, "[models]"},
 		"a login, a run":      {[]budget.Payer{of(budget.Execution, "exec-001", usd(5))}, budget.Spent{}, budget.Ask{Why: "a login pays"}, "cannot be kept: a login pays. Give it in tokens with `orchestrator budget set exec-001 --tokens N`"},
 		"no price, a thread":  {[]budget.Payer{of(budget.Thread, "t", usd(5))}, budget.Spent{}, unpriced, ""},
@@ -112,6 +117,8 @@ func TestOverspend(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		limit := both(1+r.Float64()*20, int64(2000+r.IntN(40_000)))
 		p, g := of(budget.Execution, "x", limit), of(budget.Group, "g", usd(1+r.Float64()*20))
+		s := of(budget.Session, "s", usd(1+r.Float64()*20))
+		s.WarnAt = r.Float64()
 		b := budget.New(nil, silent)
 		type request struct {
 			hold          *budget.Hold
@@ -132,7 +139,7 @@ func TestOverspend(t *testing.T) {
 					ask := dollars(q.input)
 					ask.Model = []string{"a", "b", "c"}[mine.IntN(3)]
 					var err error
-					if q.hold, err = b.Reserve(t.Context(), paid(p, g), ask); err != nil {
+					if q.hold, err = b.Reserve(t.Context(), paid(p, g, s), ask); err != nil {
 						return
 					}
 					if a := account(b, p); a.Spent.Tokens+a.Reserved.Tokens < q.hold.Want().Tokens {
@@ -150,7 +157,7 @@ func TestOverspend(t *testing.T) {
 			})
 		}
 		all.Wait()
-		for _, p := range []budget.Payer{p, g} {
+		for _, p := range []budget.Payer{p, g, s} {
 			a := account(b, p)
 			if math.Abs(a.Spent.USD-sumUSD) > 1e-6 && !(sumUSD == 0) || a.Spent.Tokens != sumTokens && sumTokens > 0 || a.InFlight != 0 || a.Reserved != (budget.Amount{}) {
 				t.Fatalf("seed %d: %+v, spent %v and %v", seed, a, sumUSD, sumTokens)
@@ -308,6 +315,36 @@ func TestTooLargeAlone(t *testing.T) {
 	}
 	if stops := stops(b, p); !stops || len(told) != 1 || told[0].Level != budget.Over {
 		t.Errorf("nothing usual fits: %v, told %+v", stops, told)
+	}
+}
+
+// A payer has its own level of the first warning, above that of the alarm too; what is no part is none.
+func TestOwnWarning(t *testing.T) {
+	for at, want := range map[float64][]budget.Level{
+		0.5: {budget.Warned, budget.Alarm, budget.Over}, 0.95: {budget.Alarm, budget.Over}, 0: {budget.Warned, budget.Alarm, budget.Over},
+		1: {budget.Warned, budget.Alarm, budget.Over}, -3: {budget.Warned, budget.Alarm, budget.Over}, math.NaN(): {budget.Warned, budget.Alarm, budget.Over},
+	} {
+		var told []budget.Level
+		var first budget.Spent
+		b := budget.New(nil, func(c budget.Crossing) {
+			if told = append(told, c.Level); len(told) == 1 {
+				first = c.Spent
+			}
+		})
+		p := of(budget.Session, "s", usd(100))
+		p.WarnAt = at
+		for range 101 {
+			if h, err := b.Reserve(t.Context(), paid(p), budget.Ask{Cost: func(int64) (float64, bool) { return 0.001, true }}); err == nil {
+				h.Settle(thread.Usage{Input: 1, CostUSD: 1, Priced: true})
+			}
+		}
+		from := 75.0
+		if at > 0 && at < 1 {
+			from = at * 100
+		}
+		if len(told) != len(want) || first.USD < from || first.USD > from+1.01 {
+			t.Errorf("at %v: told %v, first at %v", at, told, first.USD)
+		}
 	}
 }
 

@@ -43,6 +43,8 @@ func verbCases(one, old string) []verbCase {
 		usage("run", "--once"), fails(exitcode.Usage, "needs a prompt", "new", "--once", "-a", "demo"), fails(exitcode.Usage, "needs a prompt", "fork", "x", "--once", "-t", one),
 		fails(exitcode.Usage, "--once", "fork", "x", "--timeout", "5s"), fails(exitcode.NotFound, "Did you mean claude?", "run", "--once", "-a", "klaud", "x"),
 		fails(exitcode.Usage, "exec needs a verb: orchestrator exec cancel|", "exec"), fails(exitcode.Usage, "Did you mean list", "exec", "lst"),
+		fails(exitcode.NotFound, "no work session named", "run", "--once", "-a", "demo", "--session", "nothing", "x"), fails(exitcode.NotFound, "no work session named", "new", "-a", "demo", "--session", "nothing"),
+		fails(exitcode.Usage, "of no work session", "run", "--once", "-a", "demo", "--task", "y", "x"), works("cost", "--by", "session"), fails(exitcode.NotFound, "no work session named", "budget", "set", "session:nothing", "--usd", "1"),
 		usage("exec", "list", "x"), fails(exitcode.Usage, "no such state", "exec", "list", "--state", "odd"), fails(exitcode.Usage, "--limit 0", "exec", "list", "-n", "0"),
 		unknown("exec", "list", "--thread", "nobody"), works("exec", "list"), works("exec", "list", "--state", "queued,lost", "-n", "3", "--thread", one),
 		usage("exec", "show"), fails(exitcode.NotFound, "no execution named", "exec", "show", "nothing"), usage("exec", "logs"), fails(exitcode.NotFound, "exec list", "exec", "logs", "-f", "nothing"),
