@@ -40,6 +40,32 @@ func filesBefore(ctx context.Context, l *run, x exec.Execution) fileState {
 	return f
 }
 
+// keepBefore stores what an execution's files will be compared with, before its process begins: what a server does not know
+// that finds it after a crash, nobody can say any more. What the store refuses is stored with the next change.
+func keepBefore(ctx context.Context, l *run, a *attempt, f fileState) {
+	was := a.execution()
+	if f.base == "" {
+		return
+	}
+	x, err := l.open.change(ctx, was.ID, was.Fence, func(x *exec.Execution) error {
+		f.into(x)
+		return nil
+	})
+	if err != nil {
+		l.cfg.Log.Warn("store what the files of a run are compared with", "execution", was.Name, "err", err)
+		return
+	}
+	a.took(x)
+}
+
+// filesLeft keeps the files as an execution has left them whose server ended.
+func filesLeft(ctx context.Context, l *run, x exec.Execution) (f fileState) {
+	if x.Base != "" && !x.ReadOnly {
+		f.result = filesNow(ctx, l)
+	}
+	return f
+}
+
 // filesAfter is the step that keeps the files as a process of an execution has left them.
 func filesAfter(ctx context.Context, l *run, a *attempt) {
 	a.mu.Lock()

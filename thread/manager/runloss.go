@@ -166,11 +166,12 @@ func recovered(ctx context.Context, l *run, x exec.Execution) error {
 			return err
 		}
 	}
-	used := l.live.used()
+	used, files := l.live.used(), filesLeft(ctx, l, x)
 	y, err := l.open.supersede(ctx, x.ID, func(x *exec.Execution) error {
 		if x.State.Final() { // cancelled meanwhile
 			return errOver
 		}
+		files.into(x)
 		if x.Process != "" && x.Counted != x.Attempt { // else the prompt was not given
 			x.Counted = x.Attempt
 			x.Usage, x.Before = x.Usage.Add(runs.Used(x.Before, used, thread.Usage{}, thread.Usage{})), used
@@ -192,6 +193,9 @@ func recovered(ctx context.Context, l *run, x exec.Execution) error {
 	}
 	failpoint.Hit("thread.exec.recovered")
 	if y.State.Final() {
+		if l.cfg.Runs.Ended != nil {
+			l.cfg.Runs.Ended(y)
+		}
 		settlePrompt(ctx, l, y.Prompt, y.State, y.Reason)
 		l.live.markUnseen(ctx)
 	}

@@ -260,7 +260,9 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	var raw io.Writer
 	l.typist.serve(r.attempt)
 	if r.attempt != nil {
-		r.attempt.begun(x, l.live.used(), prepared.Insists, filesBefore(ctx, l, r.attempt.execution()))
+		files := filesBefore(ctx, l, r.attempt.execution())
+		keepBefore(ctx, l, r.attempt, files)
+		r.attempt.begun(x, l.live.used(), prepared.Insists, files)
 		report, raw = listener(l, r.attempt, spec.Once, dialogue), r.attempt.output.Writer()
 	}
 	l.live.mu.Lock()

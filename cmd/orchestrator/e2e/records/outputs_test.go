@@ -2,14 +2,18 @@ package records
 
 import (
 	"encoding/json"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"orchestrator/checkpoint/killtest"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/cmd/orchestrator/exitcode"
+	"orchestrator/thread"
 	"orchestrator/thread/work"
 )
 
@@ -140,4 +144,71 @@ func TestSeedsOutputs(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(r.Project, "other.md")); err != nil || r.Read("other.md") != "mine\n" {
 		t.Error("a file of the person's was replaced")
 	}
+}
+
+// TestTerminalsDeliver: what an agent in a terminal has made of files is written down once its process has ended.
+func TestTerminalsDeliver(t *testing.T) {
+	r := e2e.NewRig(t)
+	r.Write("mine.txt", "the person's\n")
+	name := r.Demo("-p", "write out.txt: done", "typed")
+	r.AwaitState(name, thread.StateDone)
+	r.Ok("stop", name)
+	var list []work.Output
+	e2e.Await(t, "its deliverable", func() bool {
+		list = e2e.Get[[]work.Output](r, "output", "query", "--output-type", "deliverable")
+		return len(list) > 0
+	})
+	if len(list) != 1 || list[0].Path != "out.txt" || !strings.HasPrefix(list[0].Execution, "term-") {
+		t.Errorf("%+v", list)
+	}
+}
+
+// TestKilledBeforeDelivery: whenever the server is killed, no deliverable is there without its execution, or twice, and what
+// completed runs have made is there.
+func TestKilledBeforeDelivery(t *testing.T) {
+	r := e2e.NewRig(t)
+	rounds := killtest.Rounds(t, 4)
+	r.Ok("threads")
+	for i := range rounds {
+		name := fmt.Sprintf("round-%d", i)
+		res := r.Run("run", "--once", "-d", "-a", "demo", "--lost", "fail", "--as", name, fmt.Sprintf("write out-%d.txt: done", i))
+		if res.Code != exitcode.OK {
+			t.Fatalf("%+v", res)
+		}
+		time.Sleep(time.Duration(rand.IntN(1200)) * time.Millisecond)
+		r.KillAll()
+	}
+	completed := map[string]bool{}
+	e2e.Await(t, "all runs to end", func() bool {
+		ended := 0
+		for _, x := range e2e.Get[[]work.Row](r, "exec", "query", "-n", "999") {
+			if x.Success != nil {
+				ended++
+				completed[x.Execution] = *x.Success
+			}
+		}
+		return ended >= rounds
+	})
+	wrote := map[string]int{}
+	e2e.Await(t, "what completed runs have made", func() bool {
+		wrote = map[string]int{}
+		for _, o := range e2e.Get[[]work.Output](r, "output", "query", "--output-type", "deliverable", "-n", "1000") {
+			if _, known := completed[o.Execution]; !known {
+				t.Fatalf("%s without its execution", o.Path)
+			}
+			wrote[o.Execution+" "+o.Path]++
+		}
+		for name, ok := range completed {
+			if ok && wrote[name+" out-"+strings.TrimPrefix(name, "round-")+".txt"] == 0 {
+				return false
+			}
+		}
+		return true
+	})
+	for what, n := range wrote {
+		if n != 1 {
+			t.Errorf("%s is there %d times", what, n)
+		}
+	}
+	t.Logf("%d rounds, %d deliverables", rounds, len(wrote))
 }
