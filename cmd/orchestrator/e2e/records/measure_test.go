@@ -1,12 +1,10 @@
 package records
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -110,8 +108,8 @@ const (
 	second = time.Second
 	// eventsEach is how many events an execution has.
 	eventsEach = 20
-	// writers is how many executions are written at once: they share commits.
-	writers = 64
+	// batch is how many executions are written at once.
+	batch = 500
 )
 
 // fill writes executions by hand, with events, outputs and context, in 200 work sessions with 500 bundles.
@@ -133,74 +131,48 @@ func fill(t *testing.T, s *workdb.Store, n int) error {
 			return err
 		}
 	}
-	todo := make(chan int)
-	errs := make(chan error, writers)
-	var all sync.WaitGroup
-	for range writers {
-		all.Go(func() {
-			for i := range todo {
-				if err := fillOne(t, s, i, n); err != nil {
-					errs <- err
-					return
-				}
-			}
-		})
-	}
-	var first error
-	for i := 0; i < n && first == nil; i++ {
-		select {
-		case todo <- i:
-		case first = <-errs:
+	for from := 0; from < n; from += batch {
+		var all []work.Whole
+		for i := from; i < min(n, from+batch); i++ {
+			all = append(all, filled(i, n))
+		}
+		taken, err := s.Load(ctx, all)
+		if err != nil {
+			return err
+		}
+		if len(taken) > 0 {
+			return fmt.Errorf("%d executions were left out", len(taken))
 		}
 	}
-	close(todo)
-	all.Wait()
-	close(errs)
-	for err := range errs {
-		first = errors.Join(first, err)
-	}
-	return first
+	return nil
 }
 
-// fillOne writes an execution. Each has a word of its own, each 1000th a word that is rare, and each 500th type is rare.
-func fillOne(t *testing.T, s *workdb.Store, i, n int) error {
-	t.Helper()
-	ctx, at := t.Context(), time.Now().Add(-time.Duration(n-i)*time.Minute)
-	x := work.Execution{ID: thread.NewID[work.ID](), Kind: work.KindHand, Name: fmt.Sprintf("h-%d", i), State: work.Running, Created: at, Started: at, Agent: []string{"claude", "codex", "demo"}[i%3],
+// filled is an execution. Each has a word of its own, each 1000th a word that is rare, and each 500th type is rare.
+func filled(i, n int) work.Whole {
+	at := time.Now().Add(-time.Duration(n-i) * time.Minute).UTC()
+	x := work.Execution{ID: thread.NewID[work.ID](), Kind: work.KindHand, Name: fmt.Sprintf("h-%d", i), State: work.Completed, Created: at, Started: at, Ended: at.Add(time.Minute), Agent: []string{"claude", "codex", "demo"}[i%3],
 		Type: []string{"debugger", "implementor", "reviewer", "planner", "tester"}[i%5], Model: []string{"small", "large", "huge"}[i%3], Session: fmt.Sprintf("work-%d", i%200), Task: fmt.Sprintf("task %d", i%5000),
-		Scope: fmt.Sprintf("look at part %d of the search w%d", i%97, i), Bundle: fmt.Sprintf("bundle-%03d", i%500), Context: 3000}
+		Scope: fmt.Sprintf("look at part %d of the search w%d", i%97, i), Bundle: fmt.Sprintf("bundle-%03d", i%500), Context: 3000, Answer: "All of it is done.", Given: 2, Said: eventsEach - 1,
+		Usage: thread.Usage{Input: 5000, CacheRead: 20_000, Output: 600, CostUSD: .03, Priced: true}}
 	if i%500 == 0 {
 		x.Type = "rare"
+	}
+	if i%7 == 0 {
+		x.State, x.Reason = work.Failed, "as it went"
 	}
 	asked := "Do what is asked of you in part after part of the work. " + x.Scope
 	if i%1000 == 777 {
 		asked += " zebra"
 	}
-	events := []work.Event{{At: at, Kind: work.KindGiven, Text: asked}}
-	for e := range eventsEach - 4 {
-		events = append(events, work.Event{At: at, Kind: string(thread.RunTool), Text: fmt.Sprintf(`Read {"file_path":"lib/f%d.ts"}`, e)})
+	events := []work.Event{{Seq: 1, At: at, State: work.Running}, {Seq: 2, At: at, Kind: work.KindGiven, Text: asked}}
+	for e := 3; e < eventsEach-1; e++ {
+		events = append(events, work.Event{Seq: int64(e), At: at, Kind: string(thread.RunTool), Text: fmt.Sprintf(`Read {"file_path":"lib/f%d.ts"}`, e)})
 	}
-	x, err := s.Add(ctx, x, events...)
-	if err != nil {
-		return err
-	}
-	state := work.Completed
-	if i%7 == 0 {
-		state = work.Failed
-	}
-	x, err = s.Change(ctx, x.ID, x.Fence, func(x *work.Execution) error {
-		x.State, x.Ended, x.Reason, x.Answer = state, at.Add(time.Minute), "as it went", "All of it is done."
-		x.Usage = thread.Usage{Input: 5000, CacheRead: 20_000, Output: 600, CostUSD: .03, Priced: true}
-		return nil
-	}, work.Event{At: at, Kind: work.KindSaid, Text: "All of it is done."})
-	if err != nil {
-		return err
-	}
-	err = s.Allocate(ctx, x.ID, []work.Allocation{{Type: work.ItemFile, Source: fmt.Sprintf("lib/f%d.ts", i%500), Tokens: 3, Included: true, Bundle: x.Bundle},
-		{Type: work.ItemReference, Source: "spec.md", Tokens: 2000, Included: true}})
-	if err != nil {
-		return err
-	}
-	_, err = s.AddOutputs(ctx, x.ID, []work.Output{{Type: work.OutputDeliverable, Path: fmt.Sprintf("lib/f%d.ts", i%2000), Content: fmt.Appendf(nil, `{"file_path":"lib/f%d.ts","lines_added":%d,"lines_modified":0}`, i%2000, i%50)}})
-	return err
+	events = append(events, work.Event{Seq: eventsEach - 1, At: at, Kind: work.KindSaid, Text: "All of it is done."}, work.Event{Seq: eventsEach, At: x.Ended, State: x.State})
+	path, of := fmt.Sprintf("lib/f%d.ts", i%2000), x.Name
+	return work.Whole{Execution: &x, Events: events,
+		Allocations: []work.Allocation{{N: int64(2*i + 1), Execution: of, Type: work.ItemFile, Source: fmt.Sprintf("lib/f%d.ts", i%500), Tokens: 3, Included: true, Bundle: x.Bundle},
+			{N: int64(2*i + 2), Execution: of, Type: work.ItemReference, Source: "spec.md", Tokens: 2000, Included: true}},
+		Outputs: []work.Output{{N: int64(i + 1), Execution: of, Type: work.OutputDeliverable, Path: path, Created: x.Ended, Version: i/2000 + 1, Current: i+2000 >= n,
+			Content: fmt.Appendf(nil, `{"file_path":%q,"lines_added":%d,"lines_modified":0}`, path, i%50)}}}
 }
