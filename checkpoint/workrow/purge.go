@@ -35,10 +35,10 @@ func (s *Store) Purge(ctx context.Context, threads []thread.ID) (int, error) {
 	return removed, s.db.Shrink(ctx)
 }
 
-// removeAll removes the executions whose facts a condition selects, in batches.
+// removeAll removes the final executions whose facts a condition selects, in batches.
 func (s *Store) removeAll(ctx context.Context, which *where) (removed int, err error) {
 	for {
-		n := 0
+		n, gone := 0, 0
 		err := s.db.Write(ctx, 0, func(tx Tx) error {
 			var rows []Row
 			err := tx.Query("SELECT "+Columns+" FROM work WHERE n IN (SELECT work FROM work_fact WHERE "+which.String()+
@@ -52,12 +52,14 @@ func (s *Store) removeAll(ctx context.Context, which *where) (removed int, err e
 				return err
 			}
 			n = len(rows)
+			rows = slices.DeleteFunc(rows, func(r Row) bool { return !r.State.Final() }) // it goes on since it was selected
+			gone = len(rows)
 			return s.d.remove(tx, rows)
 		})
 		if err != nil {
 			return removed, err
 		}
-		if removed += n; n < purgeBatch {
+		if removed += gone; n < purgeBatch {
 			return removed, nil
 		}
 	}
