@@ -8,6 +8,24 @@ import (
 	"orchestrator/thread"
 )
 
+// TestSub: what begins or has ended without an id is nobody.
+func TestSub(t *testing.T) {
+	table := hook.Table{"begins": {Sub: hook.SubBegins}, "ended": {Sub: hook.SubEnded}}
+	for payload, want := range map[string][2]*thread.SubReport{
+		`{"agent_id":"a","agent_type":"Plan","last_assistant_message":"done"}`: {
+			{Key: "a", Type: "Plan"}, {Key: "a", Type: "Plan", Ended: true, Said: "done"},
+		},
+		`{"agent_type":"Plan"}`: {}, `{"agent_id":`: {}, ``: {},
+	} {
+		for i, event := range []string{"begins", "ended"} {
+			got, ok := table.Read(event, []byte(payload))
+			if ok != (want[i] != nil) || ok && *got.Sub != *want[i] {
+				t.Errorf("%s of %s: %+v, %v", event, payload, got.Sub, ok)
+			}
+		}
+	}
+}
+
 func TestRead(t *testing.T) {
 	table := hook.Table{
 		"begin": {State: thread.StateIdle, Session: true},

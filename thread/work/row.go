@@ -30,11 +30,14 @@ type Row struct {
 	State  State  `json:"state"` // one of the eight
 	Agent  string `json:"agent,omitempty"`
 	// Thread is where it works. By is the thread whose agent asked for it or recorded it, "" for a person.
-	Thread  thread.ID `json:"thread,omitempty"`
-	By      thread.ID `json:"recorded_by,omitempty"`
-	Task    string    `json:"task,omitempty"`
-	Bundle  string    `json:"bundle_id,omitempty"`
-	Parent  ID        `json:"parent_id,omitempty"`
+	Thread thread.ID `json:"thread,omitempty"`
+	By     thread.ID `json:"recorded_by,omitempty"`
+	Task   string    `json:"task,omitempty"`
+	Bundle string    `json:"bundle_id,omitempty"`
+	Parent ID        `json:"parent_id,omitempty"`
+	// Claimed is set if what stands here is what somebody says: of all by hand, and of a native one none of whose requests
+	// was seen.
+	Claimed bool      `json:"claimed,omitempty"`
 	Created time.Time `json:"created_at"`
 	Spent
 	Seconds float64 `json:"seconds,omitempty"` // from its start to its end
@@ -77,7 +80,7 @@ func RowOf(x Execution) Row {
 		Execution: x.Name, Session: x.Session, AgentType: x.AgentType(), Deployed: x.Started, Completed: x.Ended,
 		Status: cmp.Or(string(x.State.Status()), string(x.State)), Scope: x.Scope, Context: x.Context, Model: x.Model,
 		Message: x.Answer, ID: x.ID, Origin: x.Kind.Origin(), Kind: x.Kind, State: x.State, Agent: x.Agent, Thread: x.Thread,
-		By: x.By, Task: x.Task, Bundle: x.Bundle, Parent: x.Parent, Created: x.Created, Spent: SpentOf(x.Usage),
+		By: x.By, Task: x.Task, Bundle: x.Bundle, Parent: x.Parent, Claimed: x.Claimed || x.Kind == KindHand, Created: x.Created, Spent: SpentOf(x.Usage),
 	}
 	if x.Kind == KindHand && x.Usage == (thread.Usage{}) { // nobody has said what it cost
 		r.Cost = nil

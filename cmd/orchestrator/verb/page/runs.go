@@ -122,8 +122,11 @@ func Execution(w io.Writer, x work.Execution, asked, answered string, names map[
 // kindOf says what an execution is that is no run, and who knows what it did.
 func kindOf(x work.Execution) string {
 	what := map[work.Kind]string{work.KindTerminal: "a process in a terminal", work.KindNative: "a sub-agent that its CLI started", work.KindHand: "written down by hand"}[x.Kind]
-	if x.Kind == work.KindHand {
+	switch {
+	case x.Kind == work.KindHand:
 		what += ", a claim"
+	case x.Claimed:
+		what += ", a claim: no request of it was seen"
 	}
 	return what
 }
