@@ -1,11 +1,13 @@
 package workrow
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 
 	"orchestrator/thread/failpoint"
 	"orchestrator/thread/work"
@@ -21,7 +23,10 @@ func key(parts ...string) []byte {
 	return h.Sum(nil)[:16]
 }
 
-func outputKey(o work.Output) []byte { return key(string(o.Type), o.Path, string(o.Content)) }
+// outputKey identifies an output of an execution. One with a path can come again, as another version.
+func outputKey(o work.Output) []byte {
+	return key(string(o.Type), o.Path, string(o.Content), strconv.Itoa(o.Version))
+}
 
 // lineKey identifies what the versions of an output are counted in.
 func lineKey(x work.Execution, o work.Output) []byte { return key(x.Line(), string(o.Type), o.Path) }
@@ -102,19 +107,31 @@ func (s *Store) AddOutputs(ctx context.Context, id work.ID, outputs []work.Outpu
 	return out, nil
 }
 
-// addOutput adds an output, or returns it as it is stored.
-func (s *Store) addOutput(tx Tx, n int64, x work.Execution, o work.Output) (work.Output, error) {
-	var there bool
-	err := tx.Query("SELECT "+outputColumns+" FROM work_output o JOIN work w ON w.n = o.work WHERE o.work = ? AND o.key = ?",
-		[]any{n, outputKey(o)}, func(scan Scan) error {
+// stored finds what an execution has of an output already: with a path the newest version, if that is the same.
+func (s *Store) stored(tx Tx, n int64, x work.Execution, o work.Output) (old work.Output, there bool, err error) {
+	query, args := " o.key = ?", []any{n, outputKey(o)}
+	if o.Path != "" {
+		query, args = " o.line = ? ORDER BY o.version DESC LIMIT 1", []any{n, lineKey(x, o)}
+	}
+	err = tx.Query("SELECT "+outputColumns+" FROM work_output o JOIN work w ON w.n = o.work WHERE o.work = ? AND"+query, args,
+		func(scan Scan) error {
 			var r outputRow
-			there = true
 			err := r.scan(scan)
-			o = r.output()
+			old = r.output()
+			there = o.Path == "" || bytes.Equal(old.Content, o.Content)
 			return err
 		})
-	if err != nil || there {
+	return old, there, err
+}
+
+// addOutput adds an output, or returns it as it is stored.
+func (s *Store) addOutput(tx Tx, n int64, x work.Execution, o work.Output) (work.Output, error) {
+	old, there, err := s.stored(tx, n, x, o)
+	if err != nil {
 		return o, err
+	}
+	if there {
+		return old, nil
 	}
 	if o.Path != "" {
 		w := of("", s.d.all())

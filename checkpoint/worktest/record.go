@@ -308,6 +308,11 @@ func testOutputs(_ *testing.T, f *fixture) {
 	more, err := r.AddOutputs(f.ctx, x.ID, []work.Output{file("z", 99)})
 	f.ok(err)
 	f.equal([]any{more[0].N, more[0].Version}, []any{int64(11), 3})
+	for range 2 { // a file that is as it was before is a new version, once
+		more, err = r.AddOutputs(f.ctx, x.ID, []work.Output{file("z", 7)})
+		f.ok(err)
+		f.equal([]any{more[0].N, more[0].Version, more[0].Current}, []any{int64(12), 4, true})
+	}
 }
 
 // testVersions has many add a file's versions at once: each has its own, and one is current.

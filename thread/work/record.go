@@ -33,7 +33,8 @@ type Record interface {
 	Allocations(ctx context.Context, id ID) ([]Allocation, error)
 
 	// AddOutputs stores what came of an execution, in one transaction, and returns it numbered, with its versions. What the
-	// execution has already (type, path, content) is returned as it is stored.
+	// execution has already (type, path, content) is returned as it is stored; of a path that is the newest version, so that
+	// a file which is again as it was before is a new one.
 	AddOutputs(ctx context.Context, id ID, outputs []Output) ([]Output, error)
 	// Outputs lists some, newest first.
 	Outputs(ctx context.Context, q OutputQuery) ([]Output, error)

@@ -161,6 +161,21 @@ func (s *Store) Allocations(_ context.Context, id work.ID) ([]work.Allocation, e
 	return append([]work.Allocation{}, r.pieces...), nil
 }
 
+// stored finds what an execution has of an output already: with a path the newest version, if that is the same.
+func (s *Store) stored(r *row, o work.Output) *work.Output {
+	var newest *work.Output
+	for _, k := range slices.Backward(s.outputs) {
+		same := bytes.Equal(k.o.Content, o.Content)
+		if k.of == r && k.o.Type == o.Type && k.o.Path == o.Path && (same || o.Path != "") {
+			if same && (newest == nil || k.o.Version > newest.Version) {
+				newest = &k.o
+			}
+			break
+		}
+	}
+	return newest
+}
+
 // AddOutputs stores what came of an execution.
 func (s *Store) AddOutputs(_ context.Context, id work.ID, outputs []work.Output) ([]work.Output, error) {
 	s.mu.Lock()
@@ -177,11 +192,8 @@ func (s *Store) AddOutputs(_ context.Context, id work.ID, outputs []work.Output)
 		added = append(added, o)
 	}
 	for i, o := range added {
-		at := slices.IndexFunc(s.outputs, func(k *output) bool {
-			return k.of == r && k.o.Type == o.Type && k.o.Path == o.Path && bytes.Equal(k.o.Content, o.Content)
-		})
-		if at >= 0 {
-			added[i] = s.outputs[at].o
+		if old := s.stored(r, o); old != nil {
+			added[i] = *old
 			continue
 		}
 		if o.Path != "" {
