@@ -27,7 +27,7 @@ func (w works) Dialect() workrow.Dialect {
 		Project: []workrow.Pair{{Column: "project", Value: w.s.project}}, Host: []workrow.Pair{{Column: "host", Value: w.s.host}},
 		Lock: " FOR UPDATE", Share: " FOR SHARE",
 		Purging: "SET LOCAL orchestrator.purging = 'yes'", Purged: "SET LOCAL orchestrator.purging = 'no'",
-		False: "FALSE",
+		False: "FALSE", Bytewise: ` COLLATE "C"`,
 		Alone: "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))",
 	}
 }

@@ -64,7 +64,7 @@ CREATE INDEX work_fact_thread ON work_fact (thread);
 CREATE INDEX work_fact_state ON work_fact (kind, state);
 CREATE INDEX work_fact_type ON work_fact (type);
 CREATE INDEX work_fact_session ON work_fact (session) WHERE session <> '';
-CREATE INDEX work_fact_bundle ON work_fact (bundle) WHERE bundle <> '';
+CREATE INDEX work_fact_bundle ON work_fact (bundle, work, state) WHERE bundle <> ''; -- with all that is compared of bundles
 CREATE INDEX work_fact_parent ON work_fact (parent) WHERE parent <> '';
 CREATE INDEX work_fact_author ON work_fact (author) WHERE author <> '';
 

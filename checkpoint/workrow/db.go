@@ -60,6 +60,8 @@ type Dialect struct {
 	False string
 	// Aside, before a column, has no index of it used.
 	Aside string
+	// Bytewise, behind a text, has it ordered by its bytes.
+	Bytewise string
 }
 
 // all are the columns that tell whose an execution is.

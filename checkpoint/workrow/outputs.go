@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"orchestrator/thread/failpoint"
 	"orchestrator/thread/work"
@@ -190,15 +191,43 @@ func (d Dialect) outputs(q work.OutputQuery) (string, []any) {
 		mine.and("(id = ? OR name = ?)", q.Execution, q.Execution)
 		w.and("o.work IN (SELECT n FROM work WHERE "+mine.String()+")", mine.args...)
 	}
+	if len(q.Of) > 0 {
+		theirs := of("", d.all())
+		in(theirs, "id", q.Of)
+		w.and("o.work IN (SELECT n FROM work WHERE "+theirs.String()+")", theirs.args...)
+	}
 	w.equal(Pair{"o.session", q.Session}, Pair{"o.agent_type", q.AgentType})
 	if q.Path != "" {
 		w.and("o.file = ?", key(q.Path))
 	}
-	aside := d.Aside
-	if len(q.Types) == 1 && w.text.Len() == alone {
-		aside = "" // nothing else has an index that fits
+	switch alone := w.text.Len() == alone; {
+	case alone && len(q.Types) == 1: // nothing else has an index that fits
+		in(w, "o.type", q.Types)
+	case alone && len(q.Types) > 1 && q.By == nil:
+		d.newestOf(w, q)
+	default:
+		in(w, d.Aside+"o.type", q.Types)
 	}
-	in(w, aside+"o.type", q.Types)
+	d.rest(w, q)
+	return "SELECT " + outputColumns + " FROM work_output o CROSS JOIN work w WHERE w.n = o.work AND " + w.String() + " ORDER BY o.n DESC LIMIT ?", append(w.args, q.Size())
+}
+
+// newestOf restricts outputs to the newest of each type that is asked for: an index has each in that order, but not several.
+func (d Dialect) newestOf(w *where, q work.OutputQuery) {
+	var parts []string
+	var args []any
+	for _, t := range q.Types {
+		one := of("o.", d.all())
+		one.and("o.type = ?", string(t))
+		d.rest(one, q)
+		parts = append(parts, "SELECT newest.n FROM (SELECT o.n FROM work_output o WHERE "+one.String()+" ORDER BY o.n DESC LIMIT ?) newest")
+		args = append(append(args, one.args...), q.Size())
+	}
+	w.and("o.n IN ("+strings.Join(parts, " UNION ALL ")+")", args...)
+}
+
+// rest adds what has no index in the order of outputs.
+func (d Dialect) rest(w *where, q work.OutputQuery) {
 	if !q.Since.IsZero() {
 		w.and("o.created >= ?", micros(q.Since))
 	}
@@ -217,7 +246,6 @@ func (d Dialect) outputs(q work.OutputQuery) (string, []any) {
 	if q.Before > 0 {
 		w.and("o.n < ?", q.Before)
 	}
-	return "SELECT " + outputColumns + " FROM work_output o CROSS JOIN work w WHERE w.n = o.work AND " + w.String() + " ORDER BY o.n DESC LIMIT ?", append(w.args, q.Size())
 }
 
 func allocationKey(a work.Allocation) []byte {

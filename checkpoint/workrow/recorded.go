@@ -160,10 +160,11 @@ func (s *Store) Stats(ctx context.Context, q work.StatsQuery) ([]work.Stat, erro
 		out = append(out, v)
 	}
 	slices.SortFunc(out, func(a, b work.Stat) int { return cmp.Compare(a.Key, b.Key) })
-	return out, nil
+	return q.Chosen(out), nil
 }
 
-// stats is the statement of Stats. It reads the facts only.
+// stats is the statement of Stats. It reads the facts only. For the best it first compares how executions ended, and sums up
+// what those have that it needs.
 func (d Dialect) stats(q work.StatsQuery) (string, []any) {
 	w := of("f.", d.all())
 	w.and(d.Aside+"f.state <> ?", string(work.Queued))
@@ -171,12 +172,20 @@ func (d Dialect) stats(q work.StatsQuery) (string, []any) {
 	in(w, d.Aside+"f.kind", q.Kinds)
 	seen(w, q.Seen)
 	span(w, q.Since, q.Until)
+	key := keys()[q.By]
+	const completed = "CAST(sum(CASE WHEN f.state = 'completed' THEN 1 ELSE 0 END) AS BIGINT)"
+	if q.Best > 0 && q.By != work.StatByDay && q.By != work.StatByOrigin { // the keys of these are not yet what they become
+		w.and(key + " <> ''")
+		best := "SELECT " + key + " FROM work_fact f WHERE " + w.String() + " GROUP BY " + key + " ORDER BY " + completed +
+			" DESC, sum(CASE WHEN f.state IN ('failed', 'cancelled', 'lost') THEN 1 ELSE 0 END), " + key + d.Bytewise + " LIMIT ?"
+		w.and(key+" IN ("+best+")", append(slices.Clone(w.args), q.Best)...)
+	}
 	sum := ""
 	for _, c := range []string{"took", "input", "cache_read", "cache_write", "cache_hour", "output"} {
 		sum += ", CAST(sum(f." + c + ") AS BIGINT)"
 	}
 	final := "'completed', 'failed', 'cancelled', 'lost'"
-	return "SELECT " + keys()[q.By] + ", count(*), CAST(sum(CASE WHEN f.state IN (" + final + ") THEN 0 ELSE 1 END) AS BIGINT), " +
-		"CAST(sum(CASE WHEN f.state = 'completed' THEN 1 ELSE 0 END) AS BIGINT)" + sum + ", sum(f.cost), " +
+	return "SELECT " + key + ", count(*), CAST(sum(CASE WHEN f.state IN (" + final + ") THEN 0 ELSE 1 END) AS BIGINT), " +
+		completed + sum + ", sum(f.cost), " +
 		"CAST(sum(f.priced) AS BIGINT), CAST(sum(f.unknown) AS BIGINT) FROM work_fact f WHERE " + w.String() + " GROUP BY 1", w.args
 }

@@ -1,8 +1,10 @@
 package worktest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -138,6 +140,11 @@ func testStats(_ *testing.T, f *fixture) {
 					f.Errorf("%s before %s", got[i-1].Key, s.Key)
 				}
 			}
+			for q.Best = 1; q.Best <= 4; q.Best++ { // of all that there are, those that are best
+				best, err := f.rec().Stats(f.ctx, q)
+				f.ok(err)
+				f.equal(best, bestOf(got, q.Best))
+			}
 		}
 	}
 	_, err = f.rec().Stats(f.ctx, work.StatsQuery{By: "mood"})
@@ -145,6 +152,20 @@ func testStats(_ *testing.T, f *fixture) {
 	days, err := f.rec().Stats(f.ctx, work.StatsQuery{By: work.StatByDay})
 	f.ok(err)
 	f.equal([]any{days[0].Key, days[0].Runs}, []any{"2026-03-04", 12})
+}
+
+// bestOf returns the best sums.
+func bestOf(all []work.Stat, n int) []work.Stat {
+	out := []work.Stat{}
+	for _, s := range all {
+		if s.Key != "" {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, b work.Stat) int {
+		return cmp.Or(b.Completed-a.Completed, a.Failed-b.Failed, cmp.Compare(a.Key, b.Key))
+	})
+	return out[:min(n, len(out))]
 }
 
 // testWritten: what an agent writes down is counted, what a person does is not.

@@ -95,6 +95,10 @@ func Ask(t *testing.T, s work.Keeper, executions int) {
 // questions are what is asked of a store, by what they are about; each returns how many rows answer it.
 func questions(ctx context.Context, s work.Keeper, executions int) map[string]func() (int, error) {
 	seen := thread.ID(fmt.Sprintf("t%015x", executions/40))
+	var many []work.ID
+	for i := range 200 {
+		many = append(many, work.ID(fmt.Sprintf("%016x", i*executions/200)))
+	}
 	recorded := func(q work.RecordQuery) func() (int, error) {
 		return func() (int, error) { x, err := s.Recorded(ctx, q); return len(x), err }
 	}
@@ -127,10 +131,16 @@ func questions(ctx context.Context, s work.Keeper, executions int) map[string]fu
 		"outputs path":      outputs(work.OutputQuery{Path: "lib/parser/file0.go"}),
 		"outputs of one":    outputs(work.OutputQuery{Execution: "x-77"}),
 		"outputs, no such":  outputs(work.OutputQuery{Types: []work.OutputType{work.OutputError}}),
-		"outputs seen":      outputs(work.OutputQuery{By: &seen}),
-		"sessions":          func() (int, error) { x, err := s.Sessions(ctx, work.SessionQuery{}); return len(x), err },
-		"context":           func() (int, error) { x, err := s.Allocations(ctx, "000000000000004d"); return len(x), err },
-		"measure":           func() (int, error) { m, err := s.Measure(ctx); return m.Events, err },
+		"outputs two types": outputs(work.OutputQuery{Types: []work.OutputType{work.OutputDeliverable, work.OutputInsight}}),
+		"outputs of many":   outputs(work.OutputQuery{Of: many, Limit: 1000}),
+		"best bundles": func() (int, error) {
+			x, err := s.Stats(ctx, work.StatsQuery{By: work.StatByBundle, Best: 20})
+			return len(x), err
+		},
+		"outputs seen": outputs(work.OutputQuery{By: &seen}),
+		"sessions":     func() (int, error) { x, err := s.Sessions(ctx, work.SessionQuery{}); return len(x), err },
+		"context":      func() (int, error) { x, err := s.Allocations(ctx, "000000000000004d"); return len(x), err },
+		"measure":      func() (int, error) { m, err := s.Measure(ctx); return m.Events, err },
 	}
 	for _, by := range []work.StatBy{
 		work.StatByAgent, work.StatByType, work.StatByModel, work.StatByBundle, work.StatBySession, work.StatByOrigin, work.StatByDay,

@@ -277,6 +277,37 @@ func TestProduced(t *testing.T) {
 	}
 }
 
+// TestManyOutputs: an execution of which very much came hides nothing of others; of itself the newest are there.
+func TestManyOutputs(t *testing.T) {
+	p := newPast(t)
+	few := p.ran(work.Completed, work.Execution{Kind: work.KindHand, Name: "few", Type: "writer", Bundle: "b"})
+	p.delivers(few, work.Deliverable{Path: "first"})
+	lots := p.ran(work.Completed, work.Execution{Kind: work.KindHand, Name: "lots", Type: "writer", Bundle: "b"})
+	const n = 1100
+	all := make([]work.Output, n)
+	for i := range all {
+		all[i] = work.Output{Type: work.OutputDeliverable, Path: fmt.Sprint("f", i), Content: json.RawMessage("{}")}
+	}
+	_, err := p.store.AddOutputs(t.Context(), lots.ID, all)
+	p.ok(err)
+	none := p.ran(work.Completed, work.Execution{Kind: work.KindHand, Name: "none", Type: "writer"})
+	list, err := p.book.Answers.History(t.Context(), record.Author{}, record.HistoryRequest{})
+	p.ok(err)
+	if !slices.Equal(executions(list), []string{none.Name, "lots", "few"}) || list[0].Outputs == nil || len(list[0].Outputs) != 0 {
+		t.Fatalf("%+v", list)
+	}
+	if of := list[1].Outputs; len(of) != 100 || of[0].Path != fmt.Sprint("f", n-100) || of[99].Path != fmt.Sprint("f", n-1) || of[0].Execution != "lots" {
+		t.Errorf("%d outputs: %+v", len(of), of[:1])
+	}
+	if of := list[2].Outputs; len(of) != 1 || of[0].Path != "first" {
+		t.Errorf("%+v", of)
+	}
+	produced, err := p.book.Answers.Produced(t.Context(), record.Author{}, record.ProducedRequest{})
+	if p.ok(err); len(produced) != 1 || produced[0].Outputs != 101 || produced[0].Counted != 2 {
+		t.Errorf("%+v", produced)
+	}
+}
+
 // TestStats: what a sub-agent used is a part of what its parent used, and counted once.
 func TestStats(t *testing.T) {
 	p := newPast(t)

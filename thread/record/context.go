@@ -126,7 +126,8 @@ func (a *Answers) given(ctx context.Context, x work.Execution, full bool) (Given
 	if g.Asked, g.Cut, err = a.text(ctx, x, x.Given, full); err != nil {
 		return g, err
 	}
-	g.Outputs, err = a.made(ctx, x, "")
+	made, err := a.made(ctx, []work.Execution{x}, "")
+	g.Outputs = made[x.Name]
 	return g, err
 }
 

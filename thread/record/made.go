@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"orchestrator/thread/work"
 )
@@ -74,26 +75,51 @@ const mostOutputs = 100
 
 // worked returns executions with what came of them, with those of a path only if it is set.
 func (a *Answers) worked(ctx context.Context, list []work.Execution, path string) ([]Worked, error) {
+	made, err := a.made(ctx, list, path)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]Worked, len(list))
 	for i, x := range list {
-		outputs, err := a.made(ctx, x, path)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = Worked{Execution: work.RowOf(x), Outputs: outputs}
+		out[i] = Worked{Execution: work.RowOf(x), Outputs: made[x.Name]}
 	}
 	return out, nil
 }
 
-// made returns what came of an execution, oldest first, with those of a path only if it is set.
-func (a *Answers) made(ctx context.Context, x work.Execution, path string) ([]Made, error) {
-	list, err := a.c.Store.Outputs(ctx, work.OutputQuery{Execution: string(x.ID), Path: path, Limit: mostOutputs})
-	if err != nil {
-		return nil, err
+// made returns what came of executions, by their names: the newest of each, oldest first, with those of a path only if it is
+// set. All have an entry.
+func (a *Answers) made(ctx context.Context, list []work.Execution, path string) (map[string][]Made, error) {
+	out := make(map[string][]Made, len(list))
+	for _, x := range list {
+		out[x.Name] = []Made{}
 	}
-	out := make([]Made, len(list))
-	for i, o := range list {
-		out[len(list)-1-i] = madeOf(o, x.Name)
+	q := work.OutputQuery{Path: path, Limit: most}
+	for {
+		q.Of = nil
+		for _, x := range list {
+			if len(out[x.Name]) < mostOutputs {
+				q.Of = append(q.Of, x.ID)
+			}
+		}
+		if len(q.Of) == 0 {
+			break
+		}
+		page, err := a.c.Store.Outputs(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range page {
+			if of := out[o.Execution]; len(of) < mostOutputs {
+				out[o.Execution] = append(of, madeOf(o, o.Execution))
+			}
+		}
+		if len(page) < most {
+			break
+		}
+		q.Before = page[len(page)-1].N
+	}
+	for _, made := range out {
+		slices.Reverse(made)
 	}
 	return out, nil
 }

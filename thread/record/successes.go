@@ -1,7 +1,6 @@
 package record
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -45,51 +44,49 @@ const countedOf = 10
 // Produced returns what bundles produced, those with the most successes first.
 func (a *Answers) Produced(ctx context.Context, by Author, q ProducedRequest) ([]Produced, error) {
 	stats, err := a.c.Store.Stats(ctx, work.StatsQuery{
-		By: work.StatByBundle, Type: q.Type, Session: q.Session, Since: q.Since, Seen: by.seen(),
+		By: work.StatByBundle, Type: q.Type, Session: q.Session, Since: q.Since, Seen: by.seen(), Best: limit(q.Limit),
 	})
 	if err != nil {
 		return nil, err
 	}
-	stats = slices.DeleteFunc(stats, func(s work.Stat) bool { return s.Key == "" })
-	slices.SortFunc(stats, func(a, b work.Stat) int {
-		return cmp.Or(cmp.Compare(b.Completed, a.Completed), cmp.Compare(a.Failed, b.Failed), cmp.Compare(a.Key, b.Key))
-	})
-	out := []Produced{}
-	for _, s := range stats[:min(len(stats), limit(q.Limit))] {
-		p := Produced{
+	out := make([]Produced, len(stats))
+	newest := make([][]work.Execution, len(stats))
+	for i, s := range stats {
+		out[i] = Produced{
 			Bundle: BundleHead{ID: s.Key}, Uses: s.Runs, Open: s.Open, Completed: s.Completed, Failed: s.Failed,
 			Spent: work.SpentOf(s.Usage), Seconds: s.Took.Seconds(),
 		}
 		b, err := a.c.Store.Bundle(ctx, s.Key)
 		switch {
 		case err == nil:
-			p.Bundle = headOf(b)
+			out[i].Bundle = headOf(b)
 		case !errors.Is(err, thread.ErrNotFound):
 			return nil, err
 		}
-		if err := a.count(ctx, by, q, &p); err != nil {
+		if newest[i], err = a.c.Store.Recorded(ctx, work.RecordQuery{
+			Bundle: s.Key, Type: q.Type, Session: q.Session, Since: q.Since, Seen: by.seen(), Limit: countedOf,
+		}); err != nil {
 			return nil, err
 		}
-		out = append(out, p)
+	}
+	made, err := a.made(ctx, slices.Concat(newest...), "")
+	if err != nil {
+		return nil, err
+	}
+	for i, list := range newest {
+		out[i].count(list, made)
 	}
 	return out, nil
 }
 
 // count looks at what came of the newest executions of a bundle.
-func (a *Answers) count(ctx context.Context, by Author, q ProducedRequest, p *Produced) error {
-	list, err := a.c.Store.Recorded(ctx, work.RecordQuery{
-		Bundle: p.Bundle.ID, Type: q.Type, Session: q.Session, Since: q.Since, Seen: by.seen(), Limit: countedOf,
-	})
-	if err != nil || len(list) == 0 {
-		return err
+func (p *Produced) count(list []work.Execution, made map[string][]Made) {
+	if len(list) == 0 {
+		return
 	}
 	p.Last, p.Counted = work.RowOf(list[0]), len(list)
 	for _, x := range list {
-		made, err := a.made(ctx, x, "")
-		if err != nil {
-			return err
-		}
-		for _, m := range made {
+		for _, m := range made[x.Name] {
 			if m.Type == work.OutputDeliverable {
 				p.Outputs++
 			}
@@ -103,5 +100,4 @@ func (a *Answers) count(ctx context.Context, by Author, q ProducedRequest, p *Pr
 			}
 		}
 	}
-	return nil
 }

@@ -115,6 +115,7 @@ type Validation struct {
 // OutputQuery selects outputs.
 type OutputQuery struct {
 	Execution string // id or name; "" for all
+	Of        []ID   // only of these executions; none for all
 	Session   string // "" for all
 	AgentType string // "" for all
 	Types     []OutputType

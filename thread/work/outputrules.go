@@ -58,7 +58,7 @@ func (q OutputQuery) Size() int { return Query{Limit: q.Limit}.Size() }
 // Selects reports whether a query asks for an output of an execution.
 func (q OutputQuery) Selects(x Execution, o Output) bool {
 	return (q.Execution == "" || q.Execution == x.Name || q.Execution == string(x.ID)) &&
-		(q.Session == "" || q.Session == x.Session) && (q.AgentType == "" || q.AgentType == x.AgentType()) &&
+		(len(q.Of) == 0 || slices.Contains(q.Of, x.ID)) && (q.Session == "" || q.Session == x.Session) && (q.AgentType == "" || q.AgentType == x.AgentType()) &&
 		(len(q.Types) == 0 || slices.Contains(q.Types, o.Type)) && (q.Path == "" || q.Path == o.Path) &&
 		!o.Created.Before(q.Since) && (q.By == nil || *q.By != "" && (o.By == *q.By || x.Thread == *q.By || x.By == *q.By)) &&
 		(!q.Current || o.Current) && (q.Before == 0 || o.N < q.Before)

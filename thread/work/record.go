@@ -106,6 +106,9 @@ type StatsQuery struct {
 	Seen    *thread.ID // as in RecordQuery
 	Since   time.Time
 	Until   time.Time
+	// Best, if set, restricts it to so many keys that are not "": those of which most completed, then those of which fewest
+	// failed. They come in that order.
+	Best int
 }
 
 // Stat sums up executions that share a key.

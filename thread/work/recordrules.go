@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -23,6 +24,18 @@ func (q RecordQuery) Selects(x Execution) bool {
 func (q StatsQuery) Selects(x Execution) bool {
 	return x.State != Queued && (q.Session == "" || q.Session == x.Session) && (q.Type == "" || q.Type == x.AgentType()) &&
 		(len(q.Kinds) == 0 || slices.Contains(q.Kinds, x.Kind)) && seen(q.Seen, x) && within(x.Created, q.Since, q.Until)
+}
+
+// Chosen returns which of the sums, in the order of their keys, a query asks for.
+func (q StatsQuery) Chosen(all []Stat) []Stat {
+	if q.Best <= 0 {
+		return all
+	}
+	all = slices.DeleteFunc(all, func(s Stat) bool { return s.Key == "" })
+	slices.SortStableFunc(all, func(a, b Stat) int {
+		return cmp.Or(cmp.Compare(b.Completed, a.Completed), cmp.Compare(a.Failed, b.Failed))
+	})
+	return all[:min(len(all), q.Best)]
 }
 
 // Key returns what an execution is summed up by; thread.ErrInvalid if that is not known.

@@ -49,7 +49,7 @@ CREATE INDEX work_fact_thread ON work_fact (project, host, thread, work);
 CREATE INDEX work_fact_state ON work_fact (project, host, kind, state, work);
 CREATE INDEX work_fact_type ON work_fact (project, host, type, work);
 CREATE INDEX work_fact_session ON work_fact (project, host, session, work) WHERE session <> '';
-CREATE INDEX work_fact_bundle ON work_fact (project, host, bundle, work) WHERE bundle <> '';
+CREATE INDEX work_fact_bundle ON work_fact (project, host, bundle, work, state) WHERE bundle <> ''; -- with all that is compared of bundles
 CREATE INDEX work_fact_parent ON work_fact (project, host, parent, work) WHERE parent <> '';
 CREATE INDEX work_fact_author ON work_fact (project, host, author, work) WHERE author <> '';
 

@@ -391,5 +391,5 @@ func (s *Store) Stats(_ context.Context, q work.StatsQuery) ([]work.Stat, error)
 	for _, key := range slices.Sorted(maps.Keys(sums)) {
 		out = append(out, *sums[key])
 	}
-	return out, nil
+	return q.Chosen(out), nil
 }

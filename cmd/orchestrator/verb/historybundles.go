@@ -24,7 +24,7 @@ func historyBundles(c *cli) *cobra.Command {
 	cmd.Flags().StringVar(&q.Type, "type", "", "only what agents of this type were given")
 	cmd.Flags().StringVar(&q.Session, "session", "", "only of this work session")
 	timeVar(cmd.Flags(), &q.Since, "since", "only since then")
-	limitVar(cmd, &q.Limit, 10)
+	limitVar(cmd, &q.Limit, 20)
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 		if q.Limit < 1 {
 			return usagef("--limit %d: must be 1 or more", q.Limit)

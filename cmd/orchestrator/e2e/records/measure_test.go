@@ -73,7 +73,7 @@ func TestMeasureAnswers(t *testing.T) {
 		}, []string{"history", "context", "rare", "-n", "3"}},
 		{tenth, func() error { return ignore(api.HistoryWho.Do(ctx, cl, record.WhoRequest{Of: "task 7"})) }, []string{"history", "who", "task 7"}},
 		{tenth, func() error { return ignore(api.HistoryWho.Do(ctx, cl, record.WhoRequest{Of: "work-7"})) }, []string{"history", "who", "work-7"}},
-		{second, func() error { return ignore(api.HistoryBundles.Do(ctx, cl, record.ProducedRequest{Limit: 10})) }, []string{"history", "bundles"}},
+		{tenth, func() error { return ignore(api.HistoryBundles.Do(ctx, cl, record.ProducedRequest{Limit: 20})) }, []string{"history", "bundles"}},
 		{tenth, func() error { return ignore(api.HistoryTrace.Do(ctx, cl, record.TraceRequest{Ref: "h-777"})) }, []string{"history", "trace", "h-777"}},
 		{tenth, func() error { return ignore(api.HistoryTrace.Do(ctx, cl, record.TraceRequest{Ref: "lib/f7.ts"})) }, []string{"history", "trace", "lib/f7.ts"}},
 		{tenth, func() error { return ignore(api.HistoryTrace.Do(ctx, cl, record.TraceRequest{Ref: "77"})) }, []string{"history", "trace", "77"}},
