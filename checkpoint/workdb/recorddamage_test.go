@@ -2,6 +2,7 @@ package workdb_test
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -209,4 +210,52 @@ func TestCorruptedRecord(t *testing.T) {
 		}
 	}
 	t.Logf("%d corruptions: %d files set aside, %d refused; %d of %d rows kept, %d gone", rounds, aside, refused, kept, (rounds-refused)*len(all), lost)
+}
+
+// TestOtherKinds: a bit that makes bytes of a text, or of a number nothing that one is, costs the row at most: STRICT tables
+// take no such value.
+func TestOtherKinds(t *testing.T) {
+	path, _, all := filledRecord(t)
+	const strict, loose = ") STRICT", ") /*...*/"
+	as := func(from, to, change string) {
+		t.Helper()
+		c, err := sql.Open("sqlite3", "file:"+path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		c.SetMaxOpenConns(1)
+		if change != "" {
+			if _, err := c.Exec(change); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := c.Exec("PRAGMA writable_schema = ON"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Exec("UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE type = 'table' AND name IN ('work_output', 'work_task')", from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	as(strict, loose, "")
+	as(loose, strict, "UPDATE work_output SET session = CAST(session AS BLOB) WHERE n = 7; UPDATE work_output SET sum = CAST(sum AS TEXT) WHERE n = 8;"+
+		"UPDATE work_output SET version = x'' WHERE n = 9; UPDATE work_task SET title = CAST(title AS BLOB) WHERE n = 3")
+	s := open(t, path, workdb.Options{})
+	if err := s.Check(t.Context()); err == nil {
+		t.Fatal("nothing is found damaged")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, path, workdb.Options{})
+	if !strings.Contains(s.Report(), "79 outputs (1 that were damaged") {
+		t.Error(s.Report())
+	}
+	got := content(t, s)
+	delete(all, "output 9")
+	for name, v := range all {
+		if !reflect.DeepEqual(got[name], v) {
+			t.Errorf("%s is %+v, was %+v", name, got[name], v)
+		}
+	}
 }

@@ -82,6 +82,10 @@ func (s *salvager) table(t salvaged) error {
 	seen := map[string]bool{}
 	var batch [][]any
 	copied, refused, size := 0, 0, 0
+	kinds, err := s.kinds(t)
+	if err != nil {
+		return err
+	}
 	flush := func() error {
 		n, err := s.insert(t, batch)
 		copied, refused = copied+n, refused+len(batch)-n
@@ -100,7 +104,7 @@ func (s *salvager) table(t salvaged) error {
 				return nil
 			}
 			seen[key] = true
-			if !t.verify(row) || !s.parent(t, row) {
+			if !fits(row, kinds) || !t.verify(row) || !s.parent(t, row) {
 				refused++
 				return nil
 			}
@@ -131,6 +135,56 @@ func (s *salvager) table(t salvaged) error {
 		s.said = append(s.said, text)
 	}
 	return nil
+}
+
+// kinds are the types of the columns of a table.
+func (s *salvager) kinds(t salvaged) ([]string, error) {
+	rows, err := s.to.writer.QueryContext(s.ctx, "SELECT name, type FROM pragma_table_info(?)", t.table)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	kinds := map[string]string{}
+	for rows.Next() {
+		var name, kind string
+		if err := rows.Scan(&name, &kind); err != nil {
+			return nil, err
+		}
+		kinds[name] = kind
+	}
+	var out []string
+	for column := range strings.SplitSeq(t.columns, ", ") {
+		out = append(out, kinds[column])
+	}
+	return out, rows.Err()
+}
+
+// fits reports whether a row has what its columns hold: the tables take nothing else. A single bit tells a text from bytes;
+// what is in the way of nothing but that is what it was.
+func fits(row []any, kinds []string) bool {
+	for i, v := range row {
+		text, is := v.(string)
+		bytes, are := v.([]byte)
+		_, number := v.(int64)
+		switch kinds[i] {
+		case "TEXT":
+			if are {
+				row[i] = string(bytes)
+			}
+			is = is || are
+		case "BLOB":
+			if is {
+				row[i] = []byte(text)
+			}
+			is = is || are
+		default:
+			is = number
+		}
+		if !is && v != nil { // what must not be NULL is left out as it is copied
+			return false
+		}
+	}
+	return true
 }
 
 // parent reports whether what a row belongs to was copied.
