@@ -2,11 +2,13 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"orchestrator/checkpoint/workrow"
 	"orchestrator/thread/work"
@@ -32,8 +34,22 @@ func (w works) Dialect() workrow.Dialect {
 	}
 }
 
+// conflicts is how often a change is tried that the database takes back since another stood in its way: a deadlock, or what
+// cannot be put in an order.
+const conflicts = 5
+
 // Write runs a change in a transaction.
-func (w works) Write(ctx context.Context, _ int64, change func(workrow.Tx) error) error {
+func (w works) Write(ctx context.Context, _ int64, change func(workrow.Tx) error) (err error) {
+	for range conflicts {
+		var e *pgconn.PgError
+		if err = w.write(ctx, change); !errors.As(err, &e) || e.Code != "40P01" && e.Code != "40001" {
+			break
+		}
+	}
+	return err
+}
+
+func (w works) write(ctx context.Context, change func(workrow.Tx) error) error {
 	return w.s.tx(ctx, lockNone, func(ctx context.Context, t pgx.Tx) error {
 		x := &workTx{ctx: ctx, tx: t}
 		err := change(x)

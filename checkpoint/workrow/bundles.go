@@ -73,6 +73,9 @@ func (s *Store) PutBundle(ctx context.Context, b work.KeptBundle, pieces map[str
 	var out work.KeptBundle
 	err = s.db.Write(ctx, need, func(tx Tx) error {
 		there := false
+		if err := s.d.alone(tx, s.d.Project, "bundle "+b.Hash); err != nil { // of two that prepare the same, one stores it
+			return err
+		}
 		query, args := s.d.byBundle(b.Hash, s.d.Lock)
 		err := tx.Query(query, args, func(scan Scan) error {
 			var r bundleRow

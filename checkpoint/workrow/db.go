@@ -8,6 +8,7 @@ package workrow
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"orchestrator/thread/work"
@@ -66,6 +67,18 @@ type Dialect struct {
 
 // all are the columns that tell whose an execution is.
 func (d Dialect) all() []Pair { return append(append([]Pair{}, d.Project...), d.Host...) }
+
+// alone has a transaction be the only one with a name, among those of a scope, until it ends.
+func (d Dialect) alone(tx Tx, scope []Pair, name string) error {
+	if d.Alone == "" {
+		return nil
+	}
+	for _, p := range scope {
+		name = fmt.Sprintf("%v %s", p.Value, name)
+	}
+	_, err := tx.Exec(d.Alone, name)
+	return err
+}
 
 // where builds the condition of a statement.
 type where struct {

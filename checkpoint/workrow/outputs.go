@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -94,10 +95,15 @@ func (s *Store) AddOutputs(ctx context.Context, id work.ID, outputs []work.Outpu
 			if o, err = work.AddedOutput(x, o, s.now()); err != nil {
 				return err
 			}
-			if o, err = s.addOutput(tx, r.N, x, o); err != nil {
+			out, paths = append(out, o), append(paths, o.Path)
+		}
+		if err := s.lines(tx, x, paths); err != nil {
+			return err
+		}
+		for i, o := range out {
+			if out[i], err = s.addOutput(tx, r.N, x, o); err != nil {
 				return err
 			}
-			out, paths = append(out, o), append(paths, o.Path)
 			failpoint.Hit("work.output.row")
 		}
 		return s.d.reword(tx, r.N, nil, work.PathWords(paths))
@@ -106,6 +112,20 @@ func (s *Store) AddOutputs(ctx context.Context, id work.ID, outputs []work.Outpu
 		return nil, err
 	}
 	return out, nil
+}
+
+// lines has this transaction be the only one that counts versions of some paths. All are taken before the first number is,
+// and in one order, so that two that add to the same files wait for each other and not both.
+func (s *Store) lines(tx Tx, x work.Execution, paths []string) error {
+	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
+		if path == "" {
+			continue
+		}
+		if err := s.d.alone(tx, s.d.all(), x.Line()+" "+path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // stored finds what an execution has of an output already: with a path the newest version, if that is the same.
@@ -137,11 +157,6 @@ func (s *Store) addOutput(tx Tx, n int64, x work.Execution, o work.Output) (work
 	if o.Path != "" {
 		w := of("", s.d.all())
 		w.and("line = ?", lineKey(x, o))
-		if s.d.Alone != "" {
-			if _, err := tx.Exec(s.d.Alone, x.Line()+" "+o.Path); err != nil {
-				return o, err
-			}
-		}
 		var last int
 		err := tx.Query("SELECT coalesce(max(version), 0) FROM work_output WHERE "+w.String(), w.args,
 			func(scan Scan) error { return scan(&last) })

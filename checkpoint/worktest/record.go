@@ -338,8 +338,9 @@ func testVersions(_ *testing.T, f *fixture) {
 			r = other
 		}
 		wg.Go(func() {
-			for n := range 10 {
-				_, err := r.AddOutputs(f.ctx, x.ID, []work.Output{file("f", n)})
+			for n := range 10 { // each has other files beside it, in another order
+				files := []work.Output{file("f", n), file(fmt.Sprint("g", (n+i)%3), n), file(fmt.Sprint("g", (n+i+1)%3), n)}
+				_, err := r.AddOutputs(f.ctx, x.ID, slices.Concat(files[i%3:], files[:i%3]))
 				errs <- err
 			}
 		})
@@ -407,6 +408,37 @@ func bundle(id, hash string, pieces ...string) (work.KeptBundle, map[string][]by
 		b.Bundle.Items = append(b.Bundle.Items, work.BundleItem{Type: work.ItemFile, Source: "a", Tokens: 1, Priority: work.Required})
 	}
 	return b, content
+}
+
+// testBundlesAtOnce has several prepare the same bundle at the same time: it is there once.
+func testBundlesAtOnce(_ *testing.T, f *fixture) {
+	other, _ := f.second().(work.Record)
+	for round := range 5 {
+		b, content := bundle("", fmt.Sprint("same ", round), "a", fmt.Sprint(round))
+		ids := make(chan string, 6)
+		errs := make(chan error, 6)
+		var wg sync.WaitGroup
+		for i := range 6 {
+			r := work.Record(f.rec())
+			if i%2 == 1 {
+				r = other
+			}
+			wg.Go(func() {
+				got, err := r.PutBundle(f.ctx, b, content)
+				ids <- got.Bundle.ID
+				errs <- err
+			})
+		}
+		wg.Wait()
+		close(ids)
+		close(errs)
+		for err := range errs {
+			f.ok(err)
+		}
+		for id := range ids {
+			f.equal(id, fmt.Sprintf("bundle-%03d", round+1))
+		}
+	}
 }
 
 func testBundles(_ *testing.T, f *fixture) {

@@ -38,6 +38,7 @@ func Run(t *testing.T, h Harness) {
 		"Versions":      testVersions,
 		"Allocations":   testAllocations,
 		"Bundles":       testBundles,
+		"BundlesAtOnce": testBundlesAtOnce,
 		"Recorded":      testRecorded,
 		"Stats":         testStats,
 		"Written":       testWritten,
