@@ -9,6 +9,9 @@
 // that something else has here stays with that: what comes takes another, what refers to it follows, and that is said too.
 // To read a file twice changes nothing the second time.
 //
+// A file is the word of whoever wrote it. All of it is checked, and hashes of bundles are made again. A backup is trusted for
+// what it says to have seen. An archive (As) is not: see there.
+//
 // Without secrets, texts are redacted, and a piece that has one is left out: its hash would not hold any more.
 package workfile
 
@@ -25,9 +28,14 @@ const (
 const (
 	sumSize = 16       // hex digits of the hash
 	maxLine = 64 << 20 // of a line
-	maxText = 24 << 20 // of all events of an execution, and of all pieces of a bundle
-	page    = 1000
-	events  = 10_000
-	batch   = 200     // items of one transaction
-	weight  = 8 << 20 // and about their bytes
+	maxRows = 4_000_000
+	// An object counts for as much as so many values: of 8 MB of them, "{}," makes 1 GB.
+	heavy    = 12
+	maxParts = 3_000_000 // of a line: objects and lists, and values
+	maxDepth = 64
+	maxText  = 24 << 20 // of all events of an execution, and of all pieces of a bundle
+	page     = 1000
+	events   = 10_000
+	batch    = 200     // items of one transaction
+	weight   = 8 << 20 // and about their bytes
 )

@@ -42,6 +42,7 @@ func sum(b []byte) string {
 // scan reads all lines and keeps where those are that verify.
 func scan(r io.Reader) (index, error) {
 	in, found, at := bufio.NewReaderSize(r, 1<<20), index{of: map[byte][]place{}}, int64(0)
+	rows := 0
 	for first := true; ; first = false {
 		line, size, err := next(in)
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -59,6 +60,9 @@ func scan(r io.Reader) (index, error) {
 		case size == 0 && !whole:
 			return found, nil
 		case whole && sound(line):
+			if rows++; rows > maxRows {
+				return found, thread.Kindf(thread.ErrInvalid, "a record of more than %d rows", maxRows)
+			}
 			found.of[line[sumSize+1]] = append(found.of[line[sumSize+1]], place{at + sumSize + 3, size - sumSize - 3})
 		default:
 			found.lost++
@@ -97,6 +101,32 @@ func sound(line []byte) bool {
 		return false
 	}
 	return sum(line[sumSize+1:]) == string(line[:sumSize])
+}
+
+// bounded refuses JSON that takes far more memory than it has bytes, or that is nested as none of ours.
+func bounded(doc []byte) error {
+	depth, parts, quoted, escaped := 0, 0, false, false
+	for _, c := range doc {
+		switch {
+		case escaped:
+			escaped = false
+		case quoted:
+			escaped, quoted = c == '\\', c != '"'
+		case c == '"':
+			quoted = true
+		case c == '{' || c == '[':
+			depth++
+			parts += heavy
+		case c == '}' || c == ']':
+			depth--
+		case c == ',':
+			parts++
+		}
+		if depth > maxDepth || parts > maxParts {
+			return thread.Kindf(thread.ErrInvalid, "a line with too many parts")
+		}
+	}
+	return nil
 }
 
 // Check reads all of a file, or of a part of it, and refuses one that is none of ours or of a newer version.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/bundle"
 	"orchestrator/thread/failpoint"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/work"
@@ -38,6 +39,9 @@ func (i Import) Read(ctx context.Context, f io.ReaderAt, size int64) (Read, erro
 	}
 	r := &reader{Import: i, file: f, sessions: map[string]string{}, bundles: map[string]string{}, lost: found.lost}
 	for _, kind := range []byte{lineSession, lineBundle, lineExecution} {
+		if more := len(found.of[kind]) - mostOfThread; more > 0 && i.As.Thread != "" {
+			found.of[kind], r.lost = found.of[kind][:mostOfThread], r.lost+more
+		}
 		if err := r.lines(ctx, found.of[kind]); err != nil {
 			return r.done, fmt.Errorf("record of work: %w", err)
 		}
@@ -51,7 +55,7 @@ func (i Import) Read(ctx context.Context, f io.ReaderAt, size int64) (Read, erro
 type reader struct {
 	Import
 	file io.ReaderAt
-	// sessions and bundles have the names that are others here.
+	// sessions and bundles have the names here of what the file has, those that are others; all of what is As.
 	sessions, bundles map[string]string
 	done              Read
 	lost              int      // lines
@@ -90,15 +94,22 @@ func (r *reader) line(at place) (work.Whole, error) {
 	if _, err := r.file.ReadAt(b, at.at); err != nil {
 		return w, err
 	}
+	if err := bounded(b); err != nil {
+		return w, err
+	}
 	if err := json.Unmarshal(b, &w); err != nil {
 		return w, thread.Kindf(thread.ErrInvalid, "a line is no JSON")
 	}
 	if err := w.Check(); err != nil {
 		return w, err
 	}
-	r.As.apply(&w)
+	r.As.apply(&w, r.Now)
 	w.Settle(r.Now)
-	w.Rename(r.sessions, r.bundles)
+	r.As.alone(&w, r.sessions, r.bundles)
+	w.Clean()
+	if w.Bundle != nil { // what the file says is no proof, and a name or an author may be another now
+		w.Bundle.Hash = bundle.Hash(*w.Bundle)
+	}
 	return w, nil
 }
 
@@ -126,6 +137,7 @@ func (r *reader) store(ctx context.Context, some []work.Whole) error {
 	for n, w := range some {
 		if !slices.Contains(taken, n) {
 			r.count(w)
+			r.called(w, w.Name(), w.Name())
 			continue
 		}
 		if err := r.beside(ctx, w); err != nil {
@@ -183,18 +195,25 @@ func (r *reader) beside(ctx context.Context, w work.Whole) error {
 	return thread.Kindf(thread.ErrLimit, "%s: too many have this name", was)
 }
 
-// here returns the name of what is the same here, "" if the name is something else's.
+// here returns the name of what is the same here, "" if the name is something else's. A work session of an archive is never
+// the same as one that did not come with it, whatever it says.
 func (r *reader) here(ctx context.Context, w work.Whole) (string, error) {
 	switch {
 	case w.Execution != nil:
 		x, err := r.To.Execution(ctx, string(w.Execution.ID))
-		return x.Name, unless(err)
+		if err != nil || x.ID != w.Execution.ID {
+			return "", unless(err)
+		}
+		return x.Name, nil
 	case w.Bundle != nil:
 		b, err := r.To.Bundle(ctx, w.Bundle.Hash)
-		return b.Bundle.ID, unless(err)
+		if err != nil || b.Hash != w.Bundle.Hash {
+			return "", unless(err)
+		}
+		return b.Bundle.ID, nil
 	default:
 		s, err := r.To.Session(ctx, w.Session.Name)
-		if err != nil || !s.Same(*w.Session) {
+		if err != nil || !s.Same(*w.Session) || r.As.Thread != "" && s.By != r.As.Thread {
 			return "", unless(err)
 		}
 		return s.Name, nil
@@ -212,7 +231,7 @@ func unless(err error) error {
 // called keeps that something has another name here.
 func (r *reader) called(w work.Whole, was, now string) {
 	switch {
-	case was == now:
+	case was == now && r.As.Thread == "":
 	case w.Bundle != nil:
 		r.bundles[was] = now
 	case w.Session != nil:

@@ -14,6 +14,7 @@ import (
 	"orchestrator/checkpoint/workfile"
 	"orchestrator/checkpoint/worktest/memory"
 	"orchestrator/thread"
+	"orchestrator/thread/bundle"
 	"orchestrator/thread/work"
 )
 
@@ -55,12 +56,14 @@ func fill(t *testing.T, s work.Keeper) {
 	must(err)
 	_, err = s.PutTask(ctx, work.Task{Session: "orch-1", Title: "index", Status: work.TaskComplete, Created: start, Updated: start})
 	must(err)
-	for i, text := range []string{"one", "two with " + key} {
+	for _, text := range []string{"one", "two with " + key} {
 		shared := hash([]byte("shared"))
-		_, err = s.PutBundle(ctx, work.KeptBundle{
+		k := work.KeptBundle{
 			Bundle: work.Bundle{AgentType: "debugger", Scope: text, Created: start, Items: []work.BundleItem{{Source: "s"}, {Source: text}}},
-			Hash:   fmt.Sprintf("%064x", i+1), Pieces: []string{shared, hash([]byte(text))}, Sources: []string{"", ""}, Session: "orch-1",
-		}, map[string][]byte{shared: []byte("shared"), hash([]byte(text)): []byte(text)})
+			Pieces: []string{shared, hash([]byte(text))}, Sources: []string{"", ""}, Session: "orch-1",
+		}
+		k.Hash = bundle.Hash(k)
+		_, err = s.PutBundle(ctx, k, map[string][]byte{shared: []byte("shared"), hash([]byte(text)): []byte(text)})
 		must(err)
 	}
 	for i, kind := range []work.Kind{work.KindRun, work.KindTerminal, work.KindNative, work.KindHand, work.KindRun} {

@@ -118,8 +118,8 @@ type Execution struct {
 	// Parent is the execution whose process started a native one, and Key the CLI's own id of it.
 	Parent ID     `json:"parent,omitempty"`
 	Key    string `json:"key,omitempty"`
-	// Claimed is set for a native one of which no request was seen: all of it is what its CLI says. Usage of a native one is
-	// a part of its parent's.
+	// Claimed is set for a native one of which no request was seen: all of it is what its CLI says. It is set for all that
+	// came with an archive, too. Usage of a native one is a part of its parent's.
 	Claimed bool `json:"claimed,omitempty"`
 	// Version is that of the agent's program, if it is known.
 	Version string `json:"version,omitempty"`

@@ -2,15 +2,9 @@ package work
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
-	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
 )
 
@@ -149,108 +143,20 @@ func (w *Whole) Settle(now time.Time) {
 		return
 	}
 	x.Server = ""
-	if x.State.Final() || x.Kind == KindHand {
+	if x.Kind != KindHand {
+		w.End(now)
+	}
+}
+
+// End has an execution wait for nothing, of whatever kind it is.
+func (w *Whole) End(now time.Time) {
+	x := w.Execution
+	if x == nil || x.State.Final() {
 		return
 	}
 	x.State, x.Question, x.Lost = map[bool]State{true: Cancelled, false: Lost}[x.State == Queued], nil, PolicyAsk
 	x.Reason, x.Ended = "it was open when it was taken along", utc(now)
 	w.Events = append(w.Events, Event{
 		Seq: int64(len(w.Events)) + 1, At: x.Ended, Attempt: x.Attempt, State: x.State, Text: x.Reason,
-	})
-}
-
-// Check refuses what no store has, with thread.ErrInvalid: rows come from files.
-func (w Whole) Check() error {
-	set := 0
-	for _, there := range []bool{w.Session != nil, w.Bundle != nil, w.Execution != nil} {
-		if there {
-			set++
-		}
-	}
-	name := w.Name()
-	bad := func(what string) error {
-		return thread.Kindf(thread.ErrInvalid, "row %q: %s", thread.Excerpt(name), what)
-	}
-	if set != 1 || !named(name) {
-		return bad("it is none of the record")
-	}
-	for _, b := range w.objects() {
-		if len(b) > 0 && !json.Valid(b) {
-			return bad("it is no JSON")
-		}
-	}
-	switch {
-	case w.Session != nil:
-		known := []SessionStatus{SessionPlanning, SessionExecuting, SessionCompleted, SessionFailed, SessionCancelled}
-		if !slices.Contains(known, w.Session.Status) || w.Session.Phase < 0 || w.Session.Phase > PhaseConfirm {
-			return bad("its status or phase is not known")
-		}
-		for _, t := range w.Tasks {
-			if t.Session != name {
-				return bad("it has the task of another")
-			}
-		}
-	case w.Bundle != nil:
-		for hash, content := range w.Pieces {
-			h := sha256.Sum256(content)
-			if hex.EncodeToString(h[:]) != hash {
-				return bad("a piece does not match its hash")
-			}
-		}
-	default:
-		return w.checkExecution(bad)
-	}
-	return nil
-}
-
-func (w Whole) checkExecution(bad func(string) error) error {
-	x := w.Execution
-	if thread.ID(x.ID).Check() != nil || !slices.Contains(Kinds(), x.Kind) || !slices.Contains(States(), x.State) ||
-		x.Thread != "" && x.Thread.Check() != nil {
-		return bad("its id, kind, state or thread is not known")
-	}
-	last := int64(len(w.Events))
-	if x.Given < 0 || x.Said < 0 || x.Given > last || x.Said > last {
-		return bad("a text of it is missing")
-	}
-	for i, e := range w.Events {
-		if e.Seq != int64(i)+1 || len(e.Text) > 2*maxWhole || e.State != "" && !slices.Contains(States(), e.State) {
-			return bad("its events are not whole")
-		}
-	}
-	for _, a := range w.Allocations {
-		if len(a.Source) > maxText {
-			return bad("a source is too long")
-		}
-	}
-	for _, o := range w.Outputs {
-		if !slices.Contains(OutputTypes(), o.Type) {
-			return bad("the type of an output is not known")
-		}
-	}
-	for _, s := range []string{x.Reason, x.Answer, x.Scope, x.Gap, x.Type, x.Task, x.Session, x.Agent, x.Model} {
-		if len(s) > maxText {
-			return bad("a text is too long")
-		}
-	}
-	return nil
-}
-
-// objects returns what is JSON of a person's or an agent's making.
-func (w Whole) objects() []json.RawMessage {
-	var all []json.RawMessage
-	if w.Session != nil {
-		all = append(all, w.Session.Metadata)
-	}
-	for _, o := range w.Outputs {
-		all = append(all, o.Content)
-	}
-	return all
-}
-
-// named reports whether a name is one that a store gives or a person may choose.
-func named(name string) bool {
-	return name != "" && len(name) <= nameEnd && !strings.ContainsFunc(name, func(r rune) bool {
-		return !letter(r) && !digit(r) && !strings.ContainsRune("-_.", r)
 	})
 }

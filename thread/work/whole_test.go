@@ -3,6 +3,7 @@ package work_test
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -18,9 +19,13 @@ func wholeRun() work.Whole {
 		Execution: &work.Execution{ID: "0123456789abcdef", Name: "exec-001", Thread: "aaaaaaaaaaaaaaaa", State: work.Running, Attempt: 1,
 			Session: "orch-1", Bundle: "bundle-001", Created: wholeAt, Said: 2},
 		Events:      []work.Event{{Seq: 1, At: wholeAt, State: work.Running}, {Seq: 2, At: wholeAt, Kind: work.KindSaid, Text: "done"}},
-		Allocations: []work.Allocation{{N: 1, Source: "a.md", Bundle: "bundle-001"}},
+		Allocations: []work.Allocation{{N: 1, Type: work.ItemFile, Source: "a.md", Bundle: "bundle-001"}},
 		Outputs:     []work.Output{{N: 1, Type: work.OutputInsight, Content: json.RawMessage(`"x"`)}},
 	}
+}
+
+func wholeFile(content string) work.Output {
+	return work.Output{Type: work.OutputDeliverable, Path: "a.go", Version: 1, Content: json.RawMessage(content)}
 }
 
 // TestWholeCheck refuses rows of files that no store has.
@@ -41,6 +46,18 @@ func TestWholeCheck(t *testing.T) {
 		w.Execution = &x
 		change(&w)
 		return w
+	}
+	bundle := func(change func(*work.KeptBundle)) work.Whole {
+		hash := work.PieceHash([]byte("x"))
+		b := work.KeptBundle{Hash: strings.Repeat("01", 32), Pieces: []string{hash}, Sources: []string{""},
+			Bundle: work.Bundle{ID: "bundle-001", Items: []work.BundleItem{{Source: "a.md", Tokens: 1}}}}
+		change(&b)
+		return work.Whole{Bundle: &b, Pieces: map[string][]byte{hash: []byte("x")}}
+	}
+	for _, w := range []work.Whole{session(func(*work.Session) {}), bundle(func(*work.KeptBundle) {}), run(func(w *work.Whole) { w.Outputs[0] = wholeFile(`{"lines_added":1}`) })} {
+		if err := w.Check(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for name, w := range map[string]work.Whole{
 		"nothing":           {},
@@ -66,7 +83,44 @@ func TestWholeCheck(t *testing.T) {
 			w.Tasks = []work.Task{{Session: "other"}}
 			return w
 		}(),
-		"another piece": {Bundle: &work.KeptBundle{Bundle: work.Bundle{ID: "b"}}, Pieces: map[string][]byte{"00": []byte("x")}},
+		"name like an id":           run(func(w *work.Whole) { w.Execution.Name = "0123456789abcdee" }),
+		"no thread":                 run(func(w *work.Whole) { w.Execution.Thread = "" }),
+		"author":                    run(func(w *work.Whole) { w.Execution.By = "../x" }),
+		"parent":                    run(func(w *work.Whole) { w.Execution.Parent = "\x1b[2J" }),
+		"policy":                    run(func(w *work.Whole) { w.Execution.Lost = "again" }),
+		"disposal":                  run(func(w *work.Whole) { w.Execution.Lost, w.Execution.Dispose = work.PolicyAsk, "rm" }),
+		"money back":                run(func(w *work.Whole) { w.Execution.Usage.CostUSD = -1000 }),
+		"all money":                 run(func(w *work.Whole) { w.Execution.Usage.CostUSD = 1e300 }),
+		"no money":                  run(func(w *work.Whole) { w.Execution.Usage.CostUSD = math.NaN() }),
+		"tokens back":               run(func(w *work.Whole) { w.Execution.Usage.Output = -1 }),
+		"all tokens":                run(func(w *work.Whole) { w.Execution.Usage.CacheRead = math.MaxInt64 }),
+		"unknown back":              run(func(w *work.Whole) { w.Execution.Usage.Unknown = -1 }),
+		"used before":               run(func(w *work.Whole) { w.Execution.Before.Input = -1 }),
+		"depth":                     run(func(w *work.Whole) { w.Execution.Depth = -1 }),
+		"fence":                     run(func(w *work.Whole) { w.Execution.Fence = math.MaxInt64 }),
+		"priority":                  run(func(w *work.Whole) { w.Execution.Priority = math.MinInt }),
+		"deadline":                  run(func(w *work.Whole) { w.Execution.Deadline = -1 }),
+		"large model":               run(func(w *work.Whole) { w.Execution.Model = strings.Repeat("x", 1<<20) }),
+		"large question":            run(func(w *work.Whole) { w.Execution.Question = &thread.Question{Text: strings.Repeat("x", 1<<20)} }),
+		"version":                   run(func(w *work.Whole) { w.Outputs[0].Path, w.Outputs[0].Version = "a.go", math.MaxInt64 }),
+		"version of no file":        run(func(w *work.Whole) { w.Outputs[0].Version = 1 }),
+		"number of an output":       run(func(w *work.Whole) { w.Outputs[0].N = math.MaxInt64 }),
+		"lines back":                run(func(w *work.Whole) { w.Outputs[0] = wholeFile(`{"lines_added":-1}`) }),
+		"all lines":                 run(func(w *work.Whole) { w.Outputs[0] = wholeFile(`{"lines_added":99999999999999999999}`) }),
+		"large output":              run(func(w *work.Whole) { w.Outputs[0].Content = json.RawMessage(`"` + strings.Repeat("x", 2<<20) + `"`) }),
+		"context back":              run(func(w *work.Whole) { w.Allocations[0].Tokens = -1 }),
+		"type of context":           run(func(w *work.Whole) { w.Allocations[0].Type = "virus" }),
+		"session's budget":          session(func(s *work.Session) { usd := -1.0; s.Budget.USD = &usd }),
+		"session's policy":          session(func(s *work.Session) { s.Approval = "pay" }),
+		"session's metadata":        session(func(s *work.Session) { s.Metadata = json.RawMessage(`[]`) }),
+		"bundle without a hash":     bundle(func(b *work.KeptBundle) { b.Hash = "bundle-003" }),
+		"bundle named by a hash":    bundle(func(b *work.KeptBundle) { b.Bundle.ID = strings.Repeat("ab", 32) }),
+		"bundle's missing piece":    bundle(func(b *work.KeptBundle) { b.Pieces = nil }),
+		"bundle's missing source":   bundle(func(b *work.KeptBundle) { b.Sources = nil }),
+		"bundle's piece no hash":    bundle(func(b *work.KeptBundle) { b.Pieces[0] = "x" }),
+		"bundle's tokens back":      bundle(func(b *work.KeptBundle) { b.Bundle.Items[0].Tokens = -1 }),
+		"bundle's piece for others": bundle(func(b *work.KeptBundle) { b.Pieces[0] = "" }),
+		"another piece":             {Bundle: &work.KeptBundle{Bundle: work.Bundle{ID: "b"}}, Pieces: map[string][]byte{"00": []byte("x")}},
 	} {
 		if err := w.Check(); !errors.Is(err, thread.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)

@@ -83,7 +83,7 @@ func Execution(w io.Writer, x work.Execution, asked, answered string, names map[
 		}
 	}
 	line("execution", x.Name)
-	if x.Kind != work.KindRun {
+	if x.Kind != work.KindRun || x.Claimed {
 		line("kind", kindOf(x))
 	}
 	line("thread", threadName(x, names))
@@ -119,9 +119,9 @@ func Execution(w io.Writer, x work.Execution, asked, answered string, names map[
 	}
 }
 
-// kindOf says what an execution is that is no run, and who knows what it did.
+// kindOf says what an execution is that is no run of ours, and who knows what it did.
 func kindOf(x work.Execution) string {
-	what := map[work.Kind]string{work.KindTerminal: "a process in a terminal", work.KindNative: "a sub-agent that its CLI started", work.KindHand: "written down by hand"}[x.Kind]
+	what := map[work.Kind]string{work.KindRun: "a run of another place", work.KindTerminal: "a process in a terminal", work.KindNative: "a sub-agent that its CLI started", work.KindHand: "written down by hand"}[x.Kind]
 	switch {
 	case x.Kind == work.KindHand:
 		what += ", a claim"
