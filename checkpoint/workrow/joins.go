@@ -54,9 +54,9 @@ func (s *Store) sessionOf(tx Tx, name, lock string) (r sessionRow, v work.Sessio
 	return r, v, err
 }
 
-// joins refuses an execution of a work session that there is not, or that is final.
-func (s *Store) joins(tx Tx, name string) error {
-	if name == "" {
+// joins refuses an execution of a kind that joins a work session if there is none of this name, or if it is final.
+func (s *Store) joins(tx Tx, kind work.Kind, name string) error {
+	if name == "" || !kind.Joins() {
 		return nil
 	}
 	_, v, err := s.sessionOf(tx, name, s.d.Share)

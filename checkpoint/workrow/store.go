@@ -29,7 +29,7 @@ func (s *Store) Add(ctx context.Context, x work.Execution, events ...work.Event)
 		case refused != nil:
 			return refused
 		}
-		if err := s.joins(tx, added.Session); err != nil {
+		if err := s.joins(tx, added.Kind, added.Session); err != nil {
 			return err
 		}
 		numbered, rows, err := numbered(added, 0, all)
@@ -156,7 +156,7 @@ func (s *Store) write(
 			return err
 		}
 		if x.Session != old.Session {
-			if err := s.joins(tx, x.Session); err != nil {
+			if err := s.joins(tx, x.Kind, x.Session); err != nil {
 				return err
 			}
 		}

@@ -141,6 +141,22 @@ func testBelongs(_ *testing.T, f *fixture) {
 	f.is(err, thread.ErrRefused)
 	f.become(f.claim(x), work.Running) // what is in it goes on
 	f.equal(f.recorded(work.RecordQuery{Session: "s1"}), []string{x.Name})
+
+	// Processes and sub-agents are there, whatever has become of their work session.
+	names := []string{x.Name}
+	for _, kind := range []work.Kind{work.KindTerminal, work.KindNative} {
+		for _, session := range []string{"s1", "gone"} {
+			y := fresh("t1")
+			y.Kind, y.State, y.Session, y.Task = kind, work.Running, session, "part"
+			y, err = f.store.Add(f.ctx, y)
+			f.ok(err)
+			f.equal(y.Session, session)
+			if session == "s1" {
+				names = append([]string{y.Name}, names...)
+			}
+		}
+	}
+	f.equal(f.recorded(work.RecordQuery{Session: "s1"}), names)
 }
 
 func testTasks(_ *testing.T, f *fixture) {

@@ -36,6 +36,11 @@ func (k Kind) Origin() Origin {
 	}
 }
 
+// Joins reports whether an execution of a kind is let into its work session when it is added, which must be there and be
+// open then. The others are there whether they are recorded or not: their work session is a fact of the process that they
+// are, or belong to, however it stands by then.
+func (k Kind) Joins() bool { return k == KindRun || k == KindHand }
+
 // Prefix returns the beginning of the names that a store gives to executions of a kind: "exec" for "exec-001".
 func (k Kind) Prefix() string {
 	switch k {

@@ -17,7 +17,8 @@ var ErrFence = errors.New("the execution has gone on without this server")
 type Store interface {
 	// Add stores an execution, a run as Queued, with its first event and those given, and returns it with its name: unless it
 	// has one, the next "exec-NNN" of the project that nobody has taken (the prefix is its kind's). Adding one with a known ID
-	// returns what is stored. A work session that there is not is ErrNotFound, one that is final ErrRefused.
+	// returns what is stored. A work session that there is not is ErrNotFound, one that is final ErrRefused, for kinds that
+	// join it.
 	Add(ctx context.Context, x Execution, events ...Event) (Execution, error)
 	// Claim gives a Queued execution to a server, in one transaction: Deployed, Attempt and Fence raised. Of two servers
 	// that claim it at once, the other gets ErrFence.

@@ -67,7 +67,7 @@ func (s *Store) Add(_ context.Context, x work.Execution, events ...work.Event) (
 	if err != nil {
 		return work.Execution{}, err
 	}
-	if err := s.joins(x.Session); err != nil {
+	if err := s.joins(x); err != nil {
 		return work.Execution{}, err
 	}
 	if x.Name == "" {
@@ -148,7 +148,7 @@ func (s *Store) write(
 		return work.Execution{}, err
 	}
 	if x.Session != old.Session {
-		if err := s.joins(x.Session); err != nil {
+		if err := s.joins(x); err != nil {
 			return work.Execution{}, err
 		}
 	}
@@ -340,14 +340,14 @@ func (s *Store) session(name string) *work.Session {
 	return nil
 }
 
-// joins refuses an execution of a work session that there is not, or that is final. The caller holds mu.
-func (s *Store) joins(name string) error {
-	if name == "" {
+// joins refuses an execution of a kind that joins its work session if there is none, or if it is final. The caller holds mu.
+func (s *Store) joins(x work.Execution) error {
+	if x.Session == "" || !x.Kind.Joins() {
 		return nil
 	}
-	v := s.session(name)
+	v := s.session(x.Session)
 	if v == nil {
-		return noSession(name)
+		return noSession(x.Session)
 	}
 	return v.Open()
 }

@@ -44,8 +44,8 @@ func New(c Config) *Ledger {
 		return nil
 	}
 	return &Ledger{c: c, processes: map[thread.ID]*process{}, queue: queue{
-		store: c.Store, log: c.Log, ctx: c.Context, begin: c.Begin, done: c.Done, closing: c.Closing, file: c.File, ended: c.Ended,
-		waiting: map[work.ID]*item{}, did: make(chan struct{}),
+		store: c.Store, log: c.Log, ctx: c.Context, begin: c.Begin, done: c.Done, closing: c.Closing, ended: c.Ended,
+		kept: kept{c.File, c.Log}, waiting: map[work.ID]*item{}, lost: map[work.ID]bool{}, did: make(chan struct{}), wake: make(chan struct{}, 1),
 	}}
 }
 

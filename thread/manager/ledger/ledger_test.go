@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,8 @@ type store struct {
 	err    error
 	hold   chan struct{} // each write waits until it is closed; nil for not
 	tries  int
+	bad    map[work.ID]error // of rows that it does not take
+	unread error             // of lists
 }
 
 func newStore() *store {
@@ -55,7 +58,7 @@ func (s *store) fail(err error) {
 func (s *store) Add(_ context.Context, x work.Execution, _ ...work.Event) (work.Execution, error) {
 	err := s.enter()
 	defer s.mu.Unlock()
-	if err != nil {
+	if err = cmp.Or(err, s.bad[x.ID]); err != nil {
 		return x, err
 	}
 	if known, ok := s.rows[x.ID]; ok {
@@ -77,7 +80,7 @@ func (s *store) Change(
 	err := s.enter()
 	defer s.mu.Unlock()
 	old, ok := s.rows[id]
-	switch {
+	switch err = cmp.Or(err, s.bad[id]); {
 	case err != nil:
 		return old, err
 	case !ok:
@@ -119,7 +122,7 @@ func (s *store) Execution(_ context.Context, ref string) (work.Execution, error)
 func (s *store) Recorded(_ context.Context, q work.RecordQuery) (list []work.Execution, err error) {
 	err = s.enter()
 	defer s.mu.Unlock()
-	if err != nil {
+	if err = cmp.Or(err, s.unread); err != nil {
 		return nil, err
 	}
 	begun := q.Before == ""
@@ -172,10 +175,14 @@ const (
 )
 
 func newBench(t *testing.T, s *store, file, server string) *bench {
+	return newLogging(t, s, file, server, slog.New(slog.DiscardHandler))
+}
+
+func newLogging(t *testing.T, s *store, file, server string, log *slog.Logger) *bench {
 	closing, end := context.WithCancel(t.Context())
 	wait := &sync.WaitGroup{}
 	l := ledger.New(ledger.Config{
-		Store: s, Log: slog.New(slog.DiscardHandler), Now: time.Now, Context: context.Background(), Closing: closing,
+		Store: s, Log: log, Now: time.Now, Context: context.Background(), Closing: closing,
 		Begin: func() bool { wait.Add(1); return true }, Done: wait.Done, File: file, Host: "host", User: "user", Server: server,
 	})
 	return &bench{store: s, t: t, l: l, close: end, wait: wait}

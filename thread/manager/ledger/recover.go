@@ -31,7 +31,7 @@ func (l *Ledger) Recover(left []Left) {
 		r.lose(&x)
 		items = append(items, item{Row: x, New: true}) // for where there is none: one that is stored comes over it
 	}
-	for _, i := range l.queue.load() {
+	for _, i := range l.queue.kept.read() {
 		r.kept[i.Row.ID] = true
 		r.lose(&i.Row)
 		i.New = !i.Note // what is stored already stays
@@ -57,7 +57,8 @@ func (l *Ledger) loseOpen(ctx context.Context, r leftOpen) error {
 			return fmt.Errorf("read what earlier servers left open: %w", err)
 		}
 		for _, x := range list {
-			if x.Server != l.c.Server && !r.kept[x.ID] {
+			damaged := x.State.Final() // it was not asked for
+			if x.Server != l.c.Server && !r.kept[x.ID] && !damaged {
 				r.lose(&x)
 				l.queue.put(item{Row: x})
 			}

@@ -26,6 +26,7 @@ type item struct {
 	Given string         `json:"given,omitempty"`
 	Said  string         `json:"said,omitempty"`
 	Notes []string       `json:"notes,omitempty"`
+	Tries int            `json:"tries,omitempty"` // how often the store has refused it for what it is
 }
 
 // size is about how much memory it takes.
