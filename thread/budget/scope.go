@@ -126,6 +126,11 @@ func (s Spent) Plus(o Spent) Spent {
 	return Spent{Amount: s.plus(o.Amount), Answers: add(s.Answers, o.Answers), Unknown: add(s.Unknown, o.Unknown)}
 }
 
+// Beyond returns what of it is more than a part. Its answers are all: those of the part may not have been counted.
+func (s Spent) Beyond(part Spent) Spent {
+	return Spent{Amount: s.minus(part.Amount), Answers: s.Answers, Unknown: max(0, s.Unknown-part.Unknown)}
+}
+
 // spentJSON is Spent for programs: USD is null where nothing of it is known.
 type spentJSON struct {
 	Tokens  int64    `json:"tokens"`

@@ -44,7 +44,7 @@ func newBudgets(cfg *Config, work *work, notices *notices, r *registry, open *op
 	m.books = budget.New(m.before, m.crossed)
 	m.books.Sums(m.sum)
 	m.pay = &payers{cfg: cfg, work: work, registry: r, open: open, known: m.known, sessions: s}
-	m.past = &pastRuns{cfg: cfg, work: work, books: m.books}
+	m.past = &pastRuns{cfg: cfg, work: work, pay: m.pay, books: m.books}
 	return m
 }
 
@@ -130,27 +130,10 @@ func (m *Budgets) Stops(id thread.ID) error {
 
 // before returns what a scope had spent before this server, as far as there is a sum of it.
 func (m *Budgets) before(s budget.Scope) (spent budget.Spent, err error) {
-	stored := func(s budget.Scope) {
-		if m.cfg.Budget.Spent == nil || err != nil {
-			return
-		}
-		var more budget.Spent
-		more, err = m.cfg.Budget.Spent(s)
-		spent = spent.Plus(more)
-	}
 	switch s.Kind {
 	case budget.Thread, budget.Project:
-		stored(s)
-	case budget.Group, budget.Session:
-		for _, l := range m.registry.index.all() {
-			t := l.thread()
-			in := t.Once.Group
-			if s.Kind == budget.Session {
-				in = t.Once.Session
-			}
-			if in == s.ID && !t.Once.On {
-				stored(budget.Scope{Kind: budget.Thread, ID: string(t.ID)})
-			}
+		if m.cfg.Budget.Spent != nil {
+			spent, err = m.cfg.Budget.Spent(s)
 		}
 	case budget.Execution:
 		var x exec.Execution
@@ -161,8 +144,8 @@ func (m *Budgets) before(s budget.Scope) (spent budget.Spent, err error) {
 	return spent, err
 }
 
-// sum returns what a scope had spent before this server that there is no sum of: by the runs of a group, and by those that
-// an execution or a thread has asked for. Only for what may have some are all executions read.
+// sum returns what a scope had spent before this server that there is no sum of: all of a group or a work session, and what an
+// execution or a thread has asked for. Only for what may have some are all executions read.
 func (m *Budgets) sum(s budget.Scope) (budget.Spent, error) {
 	switch s.Kind {
 	case budget.Group, budget.Session:

@@ -1,5 +1,13 @@
 package manager
 
+import "orchestrator/thread/budget"
+
+// SpentBy returns what a scope has spent.
+func (m *Manager) SpentBy(s budget.Scope) (budget.Spent, error) {
+	a, err := m.Budgets.books.Account(budget.Payer{Scope: s})
+	return a.Spent, err
+}
+
 // Held returns of how many threads something is in memory, at the place that has most of them.
 func (m *Manager) Held() int {
 	m.Offers.mu.Lock()

@@ -9,6 +9,9 @@ import (
 	exec "orchestrator/thread/work"
 )
 
+// deepest bounds how many agents that asked for each other are looked at.
+const deepest = 32
+
 // payers knows what pays for what.
 type payers struct {
 	cfg      *Config
@@ -26,50 +29,72 @@ func (m *payers) now(id thread.ID) ([]budget.Payer, error) {
 	return m.of(x)
 }
 
-// of returns what pays for an execution: itself, its group, its work session, its thread, and likewise whoever has asked for it, and
-// the project. The error is why they are not all known.
-func (m *payers) of(x exec.Execution) ([]budget.Payer, error) {
-	limits := m.known()
-	var all []budget.Payer
-	add := func(s budget.Scope, name string, limit thread.Budget) {
-		if !slices.ContainsFunc(all, func(p budget.Payer) bool { return p.Scope == s }) {
-			all = append(all, budget.Payer{Scope: s, Name: name, Limit: limit})
-		}
-	}
+// lineage is who pays for what besides the project. It is one rule for what is spent now and for what was spent before.
+type lineage struct {
+	// execution returns one by its id, the zero one if there is none, and place the group and the work session of a thread.
+	execution func(exec.ID) (exec.Execution, error)
+	place     func(thread.ID) (group, session string, err error)
+	// by are the threads whose agents have started others.
+	by map[thread.ID]thread.ID
+}
+
+// each calls pay with each scope that pays for an execution, once, the narrowest first: itself, its group, its work session,
+// its thread, and likewise whoever has asked for it. One without an id stands for what a thread does in a terminal.
+func (m lineage) each(x exec.Execution, pay func(budget.Scope, exec.Execution) error) (err error) {
+	seen := map[budget.Scope]bool{{Kind: budget.Execution}: true, {Kind: budget.Group}: true, budget.OfSession(""): true}
 	for range deepest {
-		if x.ID != "" {
-			add(budget.Scope{Kind: budget.Execution, ID: string(x.ID)}, x.Name, x.Budget)
-		}
+		by := x.By
 		if x.ID == "" {
-			x.Group, x.Session = m.placeOf(x.Thread)
-		}
-		if x.Group != "" {
-			s := budget.Scope{Kind: budget.Group, ID: x.Group}
-			add(s, budget.GroupPrefix+x.Group, limits.Of(s))
-		}
-		if x.Session != "" {
-			p, err := m.sessions.payer(m.work.ctx, x.Session)
-			if err != nil {
-				return nil, err
+			if x.Group, x.Session, err = m.place(x.Thread); err != nil {
+				return err
 			}
-			if !slices.ContainsFunc(all, func(q budget.Payer) bool { return q.Scope == p.Scope }) {
-				all = append(all, p)
+			by = m.by[x.Thread]
+		}
+		for _, s := range []budget.Scope{
+			{Kind: budget.Execution, ID: string(x.ID)}, {Kind: budget.Group, ID: x.Group}, budget.OfSession(x.Session),
+			{Kind: budget.Thread, ID: string(x.Thread)},
+		} {
+			if seen[s] || s.Kind == budget.Thread && s.ID == "" {
+				continue
+			}
+			seen[s] = true
+			if err := pay(s, x); err != nil {
+				return err
 			}
 		}
 		if x.Thread == "" {
 			break
 		}
-		p := m.thread(limits, x.Thread)
-		add(p.Scope, p.Name, p.Limit)
-		by := x.By
-		if x.ID == "" {
-			by = limits.By[x.Thread]
-		}
-		var err error
 		if x, err = m.execution(x.Within); err != nil {
-			return nil, err
+			return err
 		}
 		x.Thread = by
+	}
+	return nil
+}
+
+// of returns what pays for an execution, and the project. The error is why they are not all known.
+func (m *payers) of(x exec.Execution) ([]budget.Payer, error) {
+	limits := m.known()
+	var all []budget.Payer
+	kin := lineage{execution: m.execution, place: m.placeOf, by: limits.By}
+	err := kin.each(x, func(s budget.Scope, x exec.Execution) error {
+		p := budget.Payer{Scope: s, Name: x.Name, Limit: x.Budget}
+		var err error
+		switch s.Kind {
+		case budget.Group:
+			p.Name, p.Limit = budget.GroupPrefix+s.ID, limits.Of(s)
+		case budget.Session:
+			p, err = m.sessions.payer(m.work.ctx, s.ID)
+		case budget.Thread:
+			p = m.thread(limits, x.Thread)
+		default:
+		}
+		all = append(all, p)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return append(all, m.project(limits)), nil
 }
@@ -90,13 +115,33 @@ func (m *payers) execution(id exec.ID) (exec.Execution, error) {
 	return x, err
 }
 
-// placeOf returns the group and the work session of a thread that works in a terminal, "" if it has none.
-func (m *payers) placeOf(id thread.ID) (group, session string) {
+// placeOf returns the group and the work session of a thread, also of one at rest; "" if it has none.
+func (m *payers) placeOf(id thread.ID) (group, session string, err error) {
 	if l := m.registry.index.other(id); l != nil {
 		o := l.thread().Once
-		return o.Group, o.Session
+		return o.Group, o.Session, nil
 	}
-	return "", ""
+	t, _, err := m.registry.index.shelf.thread(id)
+	return t.Once.Group, t.Once.Session, err
+}
+
+// places returns those of all threads that have a group or a work session, or were started by another one's agent.
+func (m *payers) places() (map[thread.ID]thread.Once, error) {
+	by, all := m.known().By, map[thread.ID]thread.Once{}
+	has := func(t *thread.Thread) bool { return t.Once.Group != "" || t.Once.Session != "" || by[t.ID] != "" }
+	rest, err := m.registry.index.shelf.where(has)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range rest {
+		all[t.ID] = t.Once
+	}
+	for _, l := range m.registry.index.all() {
+		if t := l.thread(); has(&t) {
+			all[t.ID] = t.Once
+		}
+	}
+	return all, nil
 }
 
 // thread returns a thread as a payer.
