@@ -39,6 +39,9 @@ func (m *Prompts) Ask(ctx context.Context, ref string, r thread.AskRequest) (thr
 	if l.live.thread().Once.On && r.Untyped != nil {
 		return thread.Prompt{}, fmt.Errorf("send to %s: it is open in a terminal: %w", name, r.Untyped)
 	}
+	if err := l.sessions.typed(ctx, l.live.thread().Once.Session, r.By); err != nil {
+		return thread.Prompt{}, fmt.Errorf("send to %s: %w", name, err)
+	}
 	if f, err := m.offers.autoFork(ctx, l, r.Text); f != nil || err != nil {
 		if err != nil {
 			return thread.Prompt{}, err

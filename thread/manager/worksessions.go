@@ -28,6 +28,7 @@ type workSessions struct {
 
 	mu      sync.Mutex // guards all below; held for moments
 	known   map[string]knownSession
+	forgot  int             // how often one of those was to be read again
 	due     map[taskOf]bool // tasks to look at; true after a restart
 	busy    bool            // they are being looked at
 	touched []string        // work sessions of which clients are told soon
@@ -69,6 +70,7 @@ func (m *workSessions) of(ctx context.Context, name string) (exec.Session, error
 	now := m.cfg.now()
 	m.mu.Lock()
 	k, known := m.known[name]
+	forgot := m.forgot
 	m.mu.Unlock()
 	if age := now.Sub(k.read); known && age >= 0 && age < readSession {
 		return k.Session, nil
@@ -82,7 +84,9 @@ func (m *workSessions) of(ctx context.Context, name string) (exec.Session, error
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.known[name] = knownSession{s, now}
+	if m.forgot == forgot { // else it may have changed since it was read
+		m.known[name] = knownSession{s, now}
+	}
 	return s, nil
 }
 
@@ -117,6 +121,7 @@ func (m *workSessions) forget(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.known, name)
+	m.forgot++
 }
 
 // enter has what is asked for be of the work session that it names, or of that of whoever asks, before anything is made for
@@ -149,7 +154,29 @@ func (m *workSessions) enter(ctx context.Context, above exec.Execution, by threa
 	if err == nil {
 		err = s.Begin() // refuses one that is over; what was read does not change
 	}
+	if err == nil && !o.On {
+		err = m.typed(ctx, o.Session, by)
+	}
 	return err
+}
+
+// typed refuses what an agent wants done in a terminal of a work session, where a person has to agree first: what is queued
+// can wait for that, a terminal cannot.
+func (m *workSessions) typed(ctx context.Context, session string, by thread.ID) error {
+	if session == "" || by == "" {
+		return nil
+	}
+	s, err := m.of(ctx, session)
+	switch {
+	case errors.Is(err, thread.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case s.Status.Final() || !s.Approval.Waits(exec.Execution{By: by}):
+		return nil
+	}
+	return thread.Hint(thread.Kindf(thread.ErrRefused, "by the policy %s of the work session %s a person agrees to what agents have done, and a terminal does not wait for that",
+		cmp.Or(s.Approval, exec.ApproveSuggest), s.Name), "start a run with --once, which waits, or let the person do it")
 }
 
 // join says which work session the next execution of a thread belongs to: none once that is over.
@@ -210,6 +237,7 @@ func (m *workSessions) Touched(t exec.Touched) {
 	defer m.mu.Unlock()
 	if t.Execution == "" {
 		delete(m.known, t.Session)
+		m.forgot++
 	}
 	switch {
 	case t.Session == "" || len(m.touched) >= mostTouched:

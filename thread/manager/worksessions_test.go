@@ -312,6 +312,74 @@ func TestBudgetOfAWorkSession(t *testing.T) {
 	}, withRuns)
 }
 
+// TestNoTerminalAroundThePolicy: where a person agrees before an agent has work done, an agent can neither have it done in a new
+// terminal, nor in one that is there. A person can, and so can an agent by the policy auto.
+func TestNoTerminalAroundThePolicy(t *testing.T) {
+	for policy, refused := range map[exec.Approval]bool{"": true, exec.ApproveManual: true, exec.ApproveSuggest: true, exec.ApproveAuto: false} {
+		t.Run("policy "+string(policy), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				ctx := context.Background()
+				w.session("search", func(s *exec.Session) { s.Approval = policy })
+				mine := w.create(thread.NewRequest{Agent: "claude", Prompt: "hello", Once: thread.Once{Session: "search"}})
+				other := w.create(thread.NewRequest{Agent: "claude", Prompt: "hello"})
+				tries := func(what string, err error) {
+					t.Helper()
+					if refused != errors.Is(err, thread.ErrRefused) || !refused && err != nil || refused && !strings.Contains(err.Error(), "search") {
+						t.Errorf("%s: %v", what, err)
+					}
+				}
+				_, err := w.m.Creation.New(ctx, thread.NewRequest{Agent: "claude", Prompt: "do it", By: mine.ID})
+				tries("a terminal in the work session of its own", err)
+				_, err = w.m.Creation.New(ctx, thread.NewRequest{Agent: "claude", Prompt: "do it", By: other.ID, Once: thread.Once{Session: "search"}})
+				tries("a terminal in one that it names", err)
+				_, err = w.m.Forks.Fork(ctx, thread.ForkRequest{Thread: string(mine.ID), Prompt: "do it", By: mine.ID})
+				tries("a fork", err)
+				_, err = w.m.Prompts.Ask(ctx, string(mine.ID), thread.AskRequest{Text: "do it", By: other.ID})
+				tries("what is typed into one", err)
+				if _, err := w.m.Prompts.Ask(ctx, string(mine.ID), thread.AskRequest{Text: "do it"}); err != nil {
+					t.Errorf("a person: %v", err)
+				}
+				if _, err := w.m.Creation.New(ctx, thread.NewRequest{Agent: "claude", Prompt: "do it", By: other.ID}); err != nil {
+					t.Errorf("in no work session: %v", err)
+				}
+			}, withRuns)
+		})
+	}
+}
+
+// slowRecord is a record of which reading a work session waits.
+type slowRecord struct {
+	exec.Record
+	read func()
+}
+
+func (r *slowRecord) Session(ctx context.Context, name string) (exec.Session, error) {
+	s, err := r.Record.Session(ctx, name)
+	if r.read != nil {
+		r.read()
+	}
+	return s, err
+}
+
+// TestPolicyThatChangesWhileItIsRead: what was read before a change is not believed after it.
+func TestPolicyThatChangesWhileItIsRead(t *testing.T) {
+	slow := &slowRecord{}
+	inWorld(t, func(w *world) {
+		w.session("search")
+		slow.read = func() {
+			slow.read = nil
+			w.changeSession("search", func(s *exec.Session) error { s.Approval = exec.ApproveManual; return nil })
+		}
+		if _, err := w.m.Executions.WorkSession(context.Background(), "search"); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := w.m.Executions.WorkSession(context.Background(), "search"); err != nil || s.Approval != exec.ApproveManual {
+			t.Errorf("the policy is %s, %v", s.Approval, err)
+		}
+		w.runIs(w.once("mine", inSession("search", "", "")).ID, exec.Queued)
+	}, func(w *world) { withRuns(w); slow.Record = w.record(); w.cfg.Runs.Store = slow })
+}
+
 // TestRecordIsToldOf: clients are told of changes of the record, gathered, and whose they are.
 func TestRecordIsToldOf(t *testing.T) {
 	inWorld(t, func(w *world) {
