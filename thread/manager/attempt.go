@@ -156,10 +156,11 @@ func (a *attempt) nears() bool {
 // count stores how much was called, with events.
 func (a *attempt) count(ctx context.Context, events ...exec.Event) error {
 	a.mu.Lock()
-	was, t := a.x, a.bound.tally(a.record.Calls)
+	was, t, beside := a.x, a.bound.tally(a.record.Calls), a.beside
 	a.mu.Unlock()
 	x, err := a.open.change(ctx, was.ID, was.Fence, func(x *exec.Execution) error {
 		t.apply(x)
+		x.Beside = beside
 		return nil
 	}, events...)
 	if err == nil {
@@ -193,8 +194,12 @@ func (a *attempt) note(text string) {
 func (a *attempt) usedBeside(u thread.Usage) {
 	u.CostUSD, u.Priced = 0, false
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.beside = a.beside.Add(u)
+	flush := a.flushing.take()
+	a.mu.Unlock()
+	if flush {
+		a.live.later(flushEvery, a.flush)
+	}
 }
 
 // flush is the step that stores what was reported.
@@ -205,14 +210,14 @@ func (a *attempt) flush() {
 		a.mu.Unlock()
 		return
 	}
-	x, events, news := a.x, a.record.Take(), a.bound.tally(a.record.Calls).news(a.x)
+	x, events, news := a.x, a.record.Take(), a.bound.tally(a.record.Calls).news(a.x) || a.beside != a.x.Beside
 	a.mu.Unlock()
 	var err error
 	switch {
-	case len(events) == 0:
-		return
 	case news:
 		err = a.count(a.live.work.ctx, events...)
+	case len(events) == 0:
+		return
 	default:
 		err = a.open.cfg.Runs.Store.Append(a.live.work.ctx, x.ID, x.Fence, events...)
 	}
@@ -257,7 +262,7 @@ func (a *attempt) become(ctx context.Context, state exec.State, reason string) e
 // becomes is become with what the agent waits for an answer to.
 func (a *attempt) becomes(ctx context.Context, state exec.State, reason string, q *thread.Question) error {
 	a.mu.Lock()
-	was, process, started, before, files := a.x, a.process, a.started, a.before, a.files
+	was, process, started, before, beside, files := a.x, a.process, a.started, a.before, a.beside, a.files
 	a.mu.Unlock()
 	if was.State.Final() {
 		return exec.ErrFence
@@ -267,7 +272,7 @@ func (a *attempt) becomes(ctx context.Context, state exec.State, reason string, 
 	}
 	x, err := a.open.change(ctx, was.ID, was.Fence, func(x *exec.Execution) error {
 		x.State, x.Reason, x.Process, x.Started, x.Before, x.Question = state, reason, process, started, before, q
-		x.Waited = a.time.waited()
+		x.Waited, x.Beside = a.time.waited(), beside
 		files.into(x)
 		return nil
 	})
@@ -533,7 +538,7 @@ func (a *attempt) ended(
 		}
 		files.into(x)
 		x.Answer, x.Printed, x.Output = answer, x.Printed+exit.Printed, cmp.Or(output, x.Output)
-		x.Usage, x.Before = x.Usage.Add(runs.Used(before, used, beside, reported)), used
+		x.Usage, x.Before, x.Beside = x.Usage.Add(runs.Used(before, used, beside, reported)), used, thread.Usage{}
 		return nil
 	}, append(slices.Clip(events), more...)...)
 	if errors.Is(err, errCounted) {

@@ -174,7 +174,8 @@ func recovered(ctx context.Context, l *run, x exec.Execution) error {
 		files.into(x)
 		if x.Process != "" && x.Counted != x.Attempt { // else the prompt was not given
 			x.Counted = x.Attempt
-			x.Usage, x.Before = x.Usage.Add(runs.Used(x.Before, used, thread.Usage{}, thread.Usage{})), used
+			x.Usage = x.Usage.Add(runs.Used(x.Before, used, x.Beside, thread.Usage{}))
+			x.Before, x.Beside = used, thread.Usage{}
 			if !done { // nobody knows what the answer costs that was cut off
 				x.Usage.Unknown++
 			}

@@ -106,6 +106,10 @@ type Execution struct {
 	// Before is what its thread had used when the newest attempt began: the difference is what that one uses.
 	Before thread.Usage `json:"before,omitzero"`
 
+	// Beside is what the newest attempt has used beside its conversation, without its price, as far as that is stored; its end
+	// counts it in Usage.
+	Beside thread.Usage `json:"beside,omitzero"`
+
 	// Session is the name of the work session that it belongs to, and Task the title of a task of it; "" for none.
 	Session string `json:"session,omitempty"`
 	Task    string `json:"task,omitempty"`
