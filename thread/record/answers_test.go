@@ -87,6 +87,7 @@ func (p *past) ran(state work.State, x work.Execution, events ...work.Event) wor
 		got, err = p.store.Change(p.Context(), got.ID, got.Fence, func(x *work.Execution) error {
 			x.State, x.Reason, x.Usage, x.Answer, x.Failure = s, final.Reason, final.Usage, final.Answer, final.Failure
 			x.Instead, x.For, x.Fallback, x.Model, x.Chosen = final.Instead, final.For, final.Fallback, final.Model, final.Chosen
+			x.FellBack, x.Former, x.Counted, x.Result = final.FellBack, final.Former, x.Attempt, final.Result
 			if x.Started.IsZero() {
 				x.Started = got.Created
 			}

@@ -48,6 +48,8 @@ type Trace struct {
 	// Last are the last things that it did, of Events in all.
 	Last   []work.Event `json:"last_events"`
 	Events int64        `json:"events"`
+	// Settling is set while what came of it, or what it used, is still being written down.
+	Settling bool `json:"settling,omitempty"`
 	// Said is its final message, in full or its beginning; SaidCut is set if there is more.
 	Said    string `json:"said,omitempty"`
 	SaidCut bool   `json:"said_cut,omitempty"`
@@ -94,6 +96,7 @@ const (
 	FoundGap        FindingCode = "gap"             // it was stopped at its bound, and something is missing
 	FoundNoOutput   FindingCode = "nothing-came"    // it says that it completed, and nothing came of it
 	FoundSuperseded FindingCode = "newer-version"   // what came of it has been replaced since
+	FoundSettling   FindingCode = "settling"        // it has just ended, and not all is written down
 	FoundClaim      FindingCode = "by-hand"         // nobody of us saw it: all of it is a claim
 	FoundNear       FindingCode = "near-its-budget" // it used 90 % of what it may, or more
 )

@@ -1,8 +1,11 @@
 package record
 
 import (
+	"fmt"
 	"slices"
+	"time"
 
+	"orchestrator/thread"
 	"orchestrator/thread/work"
 )
 
@@ -36,10 +39,11 @@ func Compare(t *Trace, hash func(path string) (string, error)) {
 	}
 	var more []Finding
 	if len(gone) > 0 {
-		more = append(more, Finding{Code: FoundGone, Text: "it was given what is not there any more: " + few(gone)})
+		more = append(more, Finding{Code: FoundGone, Note: beside(t.More, FoundGone), Text: "it was given what is not there any more: " + few(gone)})
 	}
 	if len(changed) > 0 {
-		more = append(more, Finding{Code: FoundChanged, Note: onlyItsOwn(t, changed), Text: "it has changed since it was given: " + few(changed)})
+		more = append(more, Finding{Code: FoundChanged, Note: onlyItsOwn(t, changed) || beside(t.More, FoundChanged),
+			Text: "it has changed since " + readAt(t) + ": " + few(changed)})
 	}
 	at := slices.IndexFunc(t.Findings, func(f Finding) bool { return f.Note })
 	if at < 0 {
@@ -60,4 +64,21 @@ func onlyItsOwn(t *Trace, files []string) bool {
 	return !slices.ContainsFunc(files, func(file string) bool {
 		return !slices.ContainsFunc(t.Given.Outputs, func(m Made) bool { return m.Path == slashed(file) })
 	})
+}
+
+// readAt is when what was given was read from its files: when its bundle was prepared, which may be long before it was
+// given.
+func readAt(t *Trace) string {
+	b := t.Given.Bundle
+	if b == nil || b.Created.IsZero() {
+		return "it was given"
+	}
+	given := t.More.Created
+	if !t.More.Started.IsZero() {
+		given = t.More.Started
+	}
+	if before := given.Sub(b.Created); before >= time.Second {
+		return fmt.Sprintf("bundle %s was prepared, %s before it was given", b.ID, thread.Elapsed(before))
+	}
+	return fmt.Sprintf("bundle %s was prepared", b.ID)
 }

@@ -28,7 +28,13 @@ type facts struct {
 	peerPieces []work.Allocation
 	inPlaceOf  *work.Execution
 	instead    *work.Execution
-	olds       []old
+	// firstPieces are those of inPlaceOf. If another model has taken over, first is what the first attempt was asked, and
+	// newest what the newest was.
+	firstPieces   []work.Allocation
+	first, newest string
+	// settling is set while what came of it is being written down.
+	settling bool
+	olds     []old
 }
 
 // old is a file of which an execution was given an older version than there was.

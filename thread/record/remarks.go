@@ -3,8 +3,10 @@ package record
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
+	"orchestrator/thread"
 	"orchestrator/thread/work"
 )
 
@@ -37,17 +39,52 @@ func base(f facts) []Finding {
 func instead(f facts) (out []Finding) {
 	if o := f.inPlaceOf; o != nil {
 		out = append(out, Finding{Code: FoundFallback, Note: good(f), Do: "orchestrator history trace " + o.Name,
-			Text: fmt.Sprintf("it is the fallback of %s (%s), which %s: another model did this than was asked for (%s)", o.Name, ran(*o), ending(*o), ran(f.x))})
+			Text: fmt.Sprintf("it is the fallback of %s (%s), which %s: another model did this than was asked for (%s)", o.Name, ran(*o), ending(*o), ran(f.x)) + otherContext(f)})
 	}
 	if o := f.instead; o != nil {
 		out = append(out, Finding{Code: FoundFallback, Note: true, Do: "orchestrator history trace " + o.Name,
 			Text: fmt.Sprintf("%s (%s) took its place", o.Name, ran(*o))})
 	}
-	if f.inPlaceOf == nil && f.x.Fallback != "" && strings.TrimPrefix(f.x.Fallback, "model:") == f.x.Model && f.x.Attempt > 1 {
-		out = append(out, Finding{Code: FoundFallback, Note: good(f), Do: logs(f.x),
-			Text: fmt.Sprintf("its fallback did this, %s: %s", f.x.Model, cmp.Or(sentence(f.x.Chosen), "the model that was asked for failed"))})
+	if x := f.x; x.FellBack > 0 {
+		text := fmt.Sprintf("the model %s took over from %s at attempt %d", x.Model, cmp.Or(x.Former, "the agent's own"), x.FellBack)
+		if x.Attempt < x.FellBack {
+			text = fmt.Sprintf("the model %s takes over from %s at attempt %d, which has not begun", x.Model, cmp.Or(x.Former, "the agent's own"), x.FellBack)
+		}
+		if why := strings.TrimPrefix(sentence(x.Chosen), "the fallback, "); why != "" {
+			text += " (" + why + ")"
+		}
+		switch {
+		case f.first == "" || f.newest == "":
+		case f.first == f.newest:
+			text += "; it was given the same"
+		default:
+			text += "; it was not given what the first was: it went on in the same conversation, with another prompt"
+		}
+		out = append(out, Finding{Code: FoundFallback, Note: good(f), Do: logs(x), Text: text})
 	}
 	return out
+}
+
+// otherContext says how what a fallback was given differs from what the first was given.
+func otherContext(f facts) string {
+	var lacks []string
+	for _, p := range f.firstPieces {
+		if p.Included && p.Type != work.ItemBriefing && !slices.ContainsFunc(f.pieces, func(of GivenPiece) bool {
+			return of.Piece.Included && of.Piece.Source == p.Source && slices.Equal(of.Piece.Sections, p.Sections)
+		}) {
+			lacks = append(lacks, pieceName(p))
+		}
+	}
+	o := f.inPlaceOf
+	switch {
+	case len(lacks) > 0:
+		return "; it was not given what the first was: " + few(lacks)
+	case o.Bundle != f.x.Bundle:
+		return fmt.Sprintf("; its bundle is %s, the first had %s", cmp.Or(f.x.Bundle, "none"), cmp.Or(o.Bundle, "none"))
+	case o.Context != f.x.Context && o.Context > 0 && f.x.Context > 0:
+		return fmt.Sprintf("; its context has %s tokens, the first had %s", thread.Tokens(f.x.Context), thread.Tokens(o.Context))
+	}
+	return ""
 }
 
 // ran is what worked: the agent and its model.
@@ -85,7 +122,9 @@ func results(f facts) (out []Finding) {
 	if f.x.Gap != "" {
 		out = append(out, Finding{Code: FoundGap, Text: "it was stopped at its bound, and this is missing: " + sentence(f.x.Gap)})
 	}
-	if f.x.State == work.Completed && len(f.made) == 0 && f.x.Kind != work.KindNative && !f.x.ReadOnly {
+	if f.settling {
+		out = append(out, Finding{Code: FoundSettling, Note: true, Text: "what came of it is not yet all written down: look again in a moment"})
+	} else if f.x.State == work.Completed && len(f.made) == 0 && f.x.Kind != work.KindNative && !f.x.ReadOnly {
 		out = append(out, Finding{Code: FoundNoOutput, Note: true, Text: "no output of it is recorded: no file, no check, no insight",
 			Do: "orchestrator output collect " + f.x.Name})
 	}

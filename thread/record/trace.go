@@ -163,6 +163,11 @@ func (a *Answers) fill(ctx context.Context, by Author, x work.Execution, full bo
 	if err := a.around(ctx, by, x, t, &f); err != nil {
 		return err
 	}
+	if err := a.beforeFallback(ctx, x, &f); err != nil {
+		return err
+	}
+	t.Settling = settling(x, f.made, f.now)
+	f.settling = t.Settling
 	if f.olds, err = a.older(ctx, by, x, f.bundle, f.pieces); err != nil {
 		return err
 	}

@@ -26,16 +26,23 @@ func (a Approval) Waits(x Execution) bool {
 func Approvals() []Approval { return []Approval{ApproveManual, ApproveSuggest, ApproveAuto} }
 
 // TaskStatusOf returns the status of a task by its executions: it is in progress while one of them has begun and not all have
-// ended, and is then what the last one became. Without any it is pending.
+// ended, and is then what the last one became. Without any it is pending. What was done stays done when a later one of them was
+// cancelled or lost.
 func TaskStatusOf(all []Execution) TaskStatus {
 	begun, open := false, false
-	var last Execution
+	var last, decided Execution // the latest of all, and of those that completed or failed
 	for _, x := range all {
 		open = open || !x.State.Final()
 		begun = begun || x.State != Queued
 		if x.State.Final() && (last.ID == "" || x.Ended.After(last.Ended)) {
 			last = x
 		}
+		if (x.State == Completed || x.State == Failed) && (decided.ID == "" || x.Ended.After(decided.Ended)) {
+			decided = x
+		}
+	}
+	if (last.State == Cancelled || last.State == Lost) && decided.State == Completed {
+		last = decided
 	}
 	switch {
 	case open && begun:

@@ -53,7 +53,10 @@ func TestTaskStatusOf(t *testing.T) {
 		{work.TaskComplete, []work.Execution{at(work.Completed, 6), at(work.Failed, 5)}},
 		{work.TaskFailed, []work.Execution{at(work.Completed, 6), at(work.Failed, 7)}},
 		{work.TaskFailed, []work.Execution{at(work.Lost, 7)}},
-		{work.TaskCancelled, []work.Execution{at(work.Cancelled, 7), at(work.Completed, 6)}},
+		{work.TaskComplete, []work.Execution{at(work.Cancelled, 7), at(work.Completed, 6)}},
+		{work.TaskComplete, []work.Execution{at(work.Completed, 6), at(work.Lost, 7), at(work.Cancelled, 8)}},
+		{work.TaskCancelled, []work.Execution{at(work.Failed, 6), at(work.Cancelled, 7)}},
+		{work.TaskCancelled, []work.Execution{at(work.Completed, 5), at(work.Failed, 6), at(work.Cancelled, 7)}},
 	} {
 		if got := work.TaskStatusOf(c.all); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.all, got, c.want)

@@ -99,6 +99,10 @@ type Execution struct {
 	// For is the execution whose fallback this one is, Instead the one that is its fallback; "" for none.
 	For     ID `json:"for,omitempty"`
 	Instead ID `json:"instead,omitempty"`
+	// FellBack is the attempt since which its fallback, another model, works, 0 if none does; Former is the model before that,
+	// "" for the agent's own.
+	FellBack int    `json:"fellBack,omitempty"`
+	Former   string `json:"former,omitempty"`
 	// Question is what it waits for a person with, while it is NeedsInput.
 	Question *thread.Question `json:"question,omitempty"`
 	// Waited is how long the newest attempt has waited for a person, as far as that is over: its deadline does not count it.

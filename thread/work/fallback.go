@@ -58,6 +58,7 @@ func (x *Execution) FallBack(id ID) {
 		x.Instead = id
 		return
 	}
+	x.FellBack, x.Former = x.Attempt+1, x.Model
 	x.Model, x.Chosen, x.Fallback, x.Retries = model, "the fallback, since "+x.Failure.What, NoFallback, 0
 }
 

@@ -19,9 +19,9 @@ func TestCheckFallback(t *testing.T) {
 
 // TestOneHop: a fallback is taken once, and has none itself.
 func TestOneHop(t *testing.T) {
-	x := Execution{Fallback: "model:haiku", Retries: 4}
+	x := Execution{Fallback: "model:haiku", Model: "opus", Attempt: 3, Retries: 4}
 	x.FallBack("new")
-	if x.Model != "haiku" || x.Chosen == "" || x.Retries != 0 || x.Instead != "" || x.Offers() {
+	if x.FellBack != 4 || x.Former != "opus" || x.Model != "haiku" || x.Chosen == "" || x.Retries != 0 || x.Instead != "" || x.Offers() {
 		t.Errorf("another model: %+v", x)
 	}
 	x = Execution{Fallback: "codex"}

@@ -98,6 +98,14 @@ func RowOf(x Execution) Row {
 	return r
 }
 
+// Word is its state for people: the view's three, but what was lost or cancelled is called so.
+func (r Row) Word() string {
+	if r.State == Lost || r.State == Cancelled {
+		return string(r.State)
+	}
+	return r.Status
+}
+
 // Took is how long it worked, 0 if it has not ended.
 func (r Row) Took() time.Duration { return time.Duration(r.Seconds * float64(time.Second)) }
 

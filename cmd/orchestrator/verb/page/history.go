@@ -63,14 +63,23 @@ func took(r work.Row) string {
 
 // rowAbout is what an execution was to do, and why it failed or what it said.
 func rowAbout(r work.Row) string {
-	said := cmp.Or(r.Error, r.Message)
-	if said = plain.Line(plain.First(strings.TrimSpace(said))); said == "" {
+	said := plain.Line(plain.First(strings.TrimSpace(r.Error)))
+	if said = cmp.Or(said, plain.Line(lastParagraph(r.Message))); said == "" {
 		return r.Scope
 	}
 	if r.Scope == "" {
 		return said
 	}
 	return plain.Cut(plain.Line(plain.First(r.Scope)), mostAbout/2) + ": " + said
+}
+
+// lastParagraph is the end of a message, in which an agent says what has come of its work.
+func lastParagraph(message string) string {
+	message = strings.TrimSpace(strings.ReplaceAll(message, "\r", ""))
+	if at := strings.LastIndex(message, "\n\n"); at >= 0 {
+		message = message[at:]
+	}
+	return strings.Join(strings.Fields(message), " ")
 }
 
 // detail prints a line that belongs to the one above, cut to the page.

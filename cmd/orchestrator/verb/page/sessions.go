@@ -74,15 +74,19 @@ func Session(w io.Writer, v record.SessionView, now time.Time) {
 	}
 	if len(v.Executions) > 0 {
 		fmt.Fprintln(w)
-		Rows(w, v.Executions, now)
+		rows(w, v.Executions, now, work.Row.Word)
 	}
 	if v.More {
 		fmt.Fprintf(w, "and others: orchestrator exec query --session %s -n 999\n", v.Name)
 	}
 }
 
-// Rows prints a table of executions of all kinds.
+// Rows prints a table of executions of all kinds, with the states of the view.
 func Rows(w io.Writer, list []work.Row, now time.Time) {
+	rows(w, list, now, func(r work.Row) string { return r.Status })
+}
+
+func rows(w io.Writer, list []work.Row, now time.Time, state func(work.Row) string) {
 	if len(list) == 0 {
 		fmt.Fprintln(w, "no executions")
 		return
@@ -104,7 +108,7 @@ func Rows(w io.Writer, list []work.Row, now time.Time) {
 			took = thread.Elapsed(r.Took())
 		}
 		cells := []string{
-			r.Execution, cmp.Or(r.Session, "-"), r.AgentType, r.Status, string(r.Origin), cmp.Or(r.Model, "-"), given(r.Context), r.Money(),
+			r.Execution, cmp.Or(r.Session, "-"), r.AgentType, state(r), string(r.Origin), cmp.Or(r.Model, "-"), given(r.Context), r.Money(),
 			took, thread.Age(now.Sub(cmp.Or(r.Deployed, r.Created))),
 		}
 		if tasks {

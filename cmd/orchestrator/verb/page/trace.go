@@ -27,7 +27,11 @@ func Trace(w io.Writer, t record.Trace, names map[thread.ID]string, now time.Tim
 	asked(w, t.Given)
 	did(w, t)
 	fmt.Fprintln(w, "CAME OF IT")
-	if len(t.Given.Outputs) == 0 {
+	switch {
+	case len(t.Given.Outputs) > 0:
+	case t.Settling:
+		fmt.Fprintln(w, margin+"not yet written down")
+	default:
 		fmt.Fprintln(w, margin+"no output is recorded")
 	}
 	for _, m := range t.Given.Outputs {
@@ -143,6 +147,10 @@ func chain(w io.Writer, t record.Trace, names map[thread.ID]string, now time.Tim
 	fact(w, "began", ago(x.Created, now)+joined(" at commit ", fmt.Sprintf("%.8s", x.Base))+joined(" in ", x.Dir))
 	r := t.Given.Execution
 	fact(w, "time", took(r))
+	if t.Settling && r.In+r.Out == 0 {
+		fact(w, "cost", "not yet written down")
+		return
+	}
 	fact(w, "cost", fmt.Sprintf("%s, %s tokens in, %s out%s", r.Money(), thread.Tokens(r.In), thread.Tokens(r.Out), joined(", of ", budget.Format(x.Budget))))
 }
 
