@@ -145,8 +145,8 @@ func planted(id, says string, by thread.ID) work.Whole {
 // what they prepared.
 func TestNoPlantedBundle(t *testing.T) {
 	t.Parallel()
-	for to, target := range both(t) {
-		for name, as := range map[string]workfile.As{"an archive": {Thread: stranger}, "a backup": {}} {
+	for name, as := range map[string]workfile.As{"an archive": {Thread: stranger}, "a backup": {}} {
+		for to, target := range both(t) {
 			t.Run(to+" "+name, func(t *testing.T) {
 				ctx := t.Context()
 				good := work.KeptBundle{Bundle: work.Bundle{AgentType: "debugger", Scope: name, Created: start,

@@ -43,6 +43,8 @@ type writer struct {
 	broken   int             // rows
 	spoilt   int             // events
 	cut      int             // events
+	outs     int             // outputs, left out
+	large    int             // rows, left out or without what hangs on them
 	missing  int             // pieces
 	secret   int             // pieces
 }
@@ -76,6 +78,8 @@ func (w *writer) note() {
 		{w.broken, "of the record of work, damaged and left out", "row"},
 		{w.spoilt, "of the record of work, damaged and empty in it", "event"},
 		{w.cut, "of the record of work, too much for one line and cut", "event"},
+		{w.outs, "of the record of work, too much for one line and left out", "output"},
+		{w.large, "of the record of work, too large, and without what hangs on it or left out", "row"},
 		{w.missing, "of bundles, lost or too large and left out", "piece"},
 		{w.secret, "of bundles, left out because of secrets in it", "piece"},
 	} {
@@ -130,6 +134,7 @@ func (w *writer) execution(ctx context.Context, x work.Execution) error {
 		return err
 	}
 	w.shorten(of.Events)
+	of.Outputs = w.bound(of.Outputs)
 	w.redact(&of)
 	w.sessions[x.Session] = true
 	w.bundles[x.Bundle] = true
@@ -156,9 +161,9 @@ func (w *writer) outputs(ctx context.Context, id work.ID) ([]work.Output, error)
 	}
 }
 
-// lost counts what cannot be read because it is damaged.
+// lost counts what cannot be read because it is damaged, or was removed meanwhile.
 func (w *writer) lost(err error) bool {
-	if !errors.Is(err, thread.ErrDamaged) {
+	if !errors.Is(err, thread.ErrDamaged) && !errors.Is(err, thread.ErrNotFound) {
 		return false
 	}
 	w.broken++
@@ -180,6 +185,26 @@ func (w *writer) shorten(list []work.Event) {
 	}
 }
 
+// bound leaves out outputs that are too much for a line, the large ones first.
+func (w *writer) bound(list []work.Output) []work.Output {
+	total, most := 0, maxText
+	for _, o := range list {
+		total += len(o.Content)
+	}
+	for total > maxText && most > 0 {
+		most /= 2
+		list = slices.DeleteFunc(list, func(o work.Output) bool {
+			out := total > maxText && len(o.Content) > most
+			if out {
+				total -= len(o.Content)
+				w.outs++
+			}
+			return out
+		})
+	}
+	return list
+}
+
 // allBundles writes those that are selected, newest first, each piece with the first that has it.
 func (w *writer) allBundles(ctx context.Context) error {
 	q := work.BundleQuery{Limit: page}
@@ -190,6 +215,10 @@ func (w *writer) allBundles(ctx context.Context) error {
 		}
 		for _, b := range list {
 			if w.Thread != "" && !w.bundles[b.Bundle.ID] {
+				continue
+			}
+			if b.Bundle.Created.IsZero() { // it stands for one that cannot be read
+				w.broken++
 				continue
 			}
 			if err := w.bundle(ctx, b); err != nil {
@@ -244,6 +273,10 @@ func (w *writer) allSessions(ctx context.Context) error {
 			if w.Thread != "" && !w.sessions[s.Name] {
 				continue
 			}
+			if s.Created.IsZero() { // it stands for one that cannot be read
+				w.broken++
+				continue
+			}
 			of := work.Whole{Session: &s}
 			if of.Tasks, err = w.From.Tasks(ctx, s.Name); err != nil && !w.lost(err) {
 				return fmt.Errorf("%s: %w", s.Name, err)
@@ -261,15 +294,43 @@ func (w *writer) allSessions(ctx context.Context) error {
 	}
 }
 
+// line writes a row. One that is too large for a line is written with excerpts of its texts, or else by itself, or else it
+// is left out: the others are not affected.
 func (w *writer) line(kind byte, of work.Whole) error {
-	line, err := encode(kind, of)
-	if err == nil && len(line) > maxLine {
-		err = thread.Kindf(thread.ErrLimit, "more than %s", thread.Bytes(maxLine))
-	}
-	if err == nil {
+	for n, smaller := range []func(*work.Whole){func(*work.Whole) {}, excerpts, bare} {
+		smaller(&of)
+		line, err := encode(kind, of)
+		if err != nil {
+			break
+		}
+		if len(line) > maxLine || bounded(line[sumSize+3:]) != nil {
+			continue
+		}
+		if n > 0 {
+			w.large++
+		}
 		_, err = w.to.Write(line)
+		return err
 	}
-	return err
+	w.large++
+	return nil
+}
+
+// excerpts cuts all long texts of an execution's events.
+func excerpts(w *work.Whole) {
+	for i := range w.Events {
+		w.Events[i].Text = thread.Excerpt(w.Events[i].Text)
+	}
+}
+
+// bare removes all that hangs on a row.
+func bare(w *work.Whole) {
+	if w.Execution != nil {
+		x := *w.Execution
+		x.Given, x.Said = 0, 0
+		w.Execution = &x
+	}
+	w.Events, w.Allocations, w.Outputs, w.Tasks, w.Pieces = nil, nil, nil, nil, nil
 }
 
 // redact removes secrets from texts, unless they are to stay. What was stored as text without secrets has none anyway.

@@ -30,8 +30,9 @@ func (c carryWork) all(b *backup.Backup, kept *thread.BackupReport) func() []str
 		return func() []string { return nil }
 	}
 	b.Work = func(ctx context.Context, w io.Writer) (bool, error) {
-		done, err := workfile.Export{From: c.store, Secrets: !b.Redacted}.Write(ctx, w)
-		if err != nil && unreadable(err) {
+		to := &watchedWriter{to: w}
+		done, err := workfile.Export{From: c.store, Secrets: !b.Redacted}.Write(ctx, to)
+		if err != nil && to.err == nil && ctx.Err() == nil { // the record's, whatever it is
 			notes = append(notes, fmt.Sprintf("the record of work is missing from it: %v", err))
 			return false, nil
 		}
@@ -40,6 +41,18 @@ func (c carryWork) all(b *backup.Backup, kept *thread.BackupReport) func() []str
 		return !done.Empty(), err
 	}
 	return func() []string { return notes }
+}
+
+// watchedWriter keeps an error of what it writes to.
+type watchedWriter struct {
+	to  io.Writer
+	err error
+}
+
+func (w *watchedWriter) Write(b []byte) (int, error) {
+	n, err := w.to.Write(b)
+	w.err = err
+	return n, err
 }
 
 // unreadable reports whether an error is that the record itself cannot be read now.
@@ -61,8 +74,9 @@ func (c carryWork) into(ctx context.Context, e *archive.Export) (notes func() []
 		return notes, end, err
 	}
 	end = func() { _ = f.Close() }
-	done, err := workfile.Export{From: c.store, Thread: e.Thread, Secrets: e.Secrets}.Write(ctx, f)
-	if err != nil && unreadable(err) {
+	to := &watchedWriter{to: f}
+	done, err := workfile.Export{From: c.store, Thread: e.Thread, Secrets: e.Secrets}.Write(ctx, to)
+	if err != nil && to.err == nil && ctx.Err() == nil {
 		said = append(said, fmt.Sprintf("what was recorded of it is missing from the file: %v", err))
 		return notes, end, nil
 	}
