@@ -31,7 +31,7 @@ func outputKey(o work.Output) []byte {
 }
 
 // lineKey identifies what the versions of an output are counted in.
-func lineKey(x work.Execution, o work.Output) []byte { return key(x.Line(), string(o.Type), o.Path) }
+func lineKey(x work.Execution, o work.Output) []byte { return key(x.Line(o), string(o.Type), o.Path) }
 
 // What the numbers of outputs and of pieces of context are counted by, beside names.
 const (
@@ -121,7 +121,7 @@ func (s *Store) lines(tx Tx, x work.Execution, paths []string) error {
 		if path == "" {
 			continue
 		}
-		if err := s.d.alone(tx, s.d.all(), x.Line()+" "+path); err != nil {
+		if err := s.d.alone(tx, s.d.all(), x.Line(work.Output{})+" "+path); err != nil {
 			return err
 		}
 	}

@@ -36,6 +36,7 @@ func Run(t *testing.T, h Harness) {
 		"Kinds":         testKinds,
 		"Outputs":       testOutputs,
 		"Versions":      testVersions,
+		"Voices":        testVoices,
 		"Allocations":   testAllocations,
 		"Bundles":       testBundles,
 		"BundlesAtOnce": testBundlesAtOnce,

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"orchestrator/thread"
@@ -55,8 +56,10 @@ func (a *Answers) older(ctx context.Context, by Author, x work.Execution, b *wor
 	return out, nil
 }
 
-// newestAt returns the newest version of a file at a time, nil if there was none, and all until then, newest first.
+// newestAt returns the newest version of a file at a time, nil if there was none, and all until then, newest first. What
+// is claimed of a file is no version of it.
 func newestAt(list []work.Output, at time.Time) (*work.Output, []work.Output) {
+	list = slices.DeleteFunc(slices.Clone(list), func(o work.Output) bool { return o.Metadata.Claimed })
 	for i := range list {
 		if list[i].Created.Before(at) {
 			return &list[i], list[i:]

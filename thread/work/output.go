@@ -33,9 +33,8 @@ type Output struct {
 	Created   time.Time       `json:"created_at"`
 	Metadata  OutputMetadata  `json:"metadata"`
 
-	// Path is the file of a deliverable, relative to the project with slashes; "" for other types. Version counts what the
-	// work session (or, outside of any, the thread) has of this path and type from 1; Current is its newest. Without a path
-	// Version is 0, and all are Current.
+	// Path is the file of a deliverable, relative to the project with slashes; "" for other types. Version counts what its
+	// Line has of this path and type from 1; Current is its newest. Without a path Version is 0, and all are Current.
 	Path    string `json:"path,omitempty"`
 	Version int    `json:"version,omitempty"`
 	Current bool   `json:"current"`
@@ -122,7 +121,7 @@ type OutputQuery struct {
 	Path      string // only of this file
 	Since     time.Time
 	By        *thread.ID // only what this thread's agent recorded, or was recorded of its executions; nil for all
-	Current   bool       // only the newest version of each
+	Current   bool       // only the newest version of each Line
 	Before    int64      // only those whose N is smaller; 0 for the newest
 	Limit     int        // 0 means 100; at most 1000
 }

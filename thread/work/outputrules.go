@@ -39,12 +39,26 @@ func AddedOutput(x Execution, o Output, now time.Time) (Output, error) {
 	return o, nil
 }
 
-// Line is what the versions of an output are counted in: the work session of its execution, or else its thread.
-func (x Execution) Line() string {
-	if x.Session != "" {
-		return "session " + x.Session
+// Line is what the versions of an output are counted in, and of which the newest is current: the work session of its
+// execution, or else its thread, or else the execution alone. What is seen and what is claimed are apart, and so are the
+// claims of different authors: none takes the place of what another has recorded. What an agent has git look at for an
+// execution that it writes down itself counts as its own, since it chose the folder; of a run or terminal of ours git sees the
+// same for everybody.
+func (x Execution) Line(o Output) string {
+	line := "execution " + string(x.ID)
+	switch {
+	case x.Session != "":
+		line = "session " + x.Session
+	case x.Thread != "":
+		line = "thread " + string(x.Thread)
 	}
-	return "thread " + string(x.Thread)
+	switch {
+	case o.Metadata.Claimed:
+		line += " claimed by " + string(o.By)
+	case x.Kind == KindHand && o.By != "":
+		line += " by " + string(o.By)
+	}
+	return line
 }
 
 // DamagedOutput returns what lists show of an output whose record cannot be read.

@@ -309,7 +309,7 @@ func (s *Store) remove(id work.ID, r *row) {
 			continue
 		}
 		for _, k := range slices.Backward(s.outputs) {
-			if k.of.x.Line() == r.x.Line() && k.o.Type == old.o.Type && k.o.Path == old.o.Path {
+			if k.of.x.Line(k.o) == r.x.Line(old.o) && k.o.Type == old.o.Type && k.o.Path == old.o.Path {
 				k.o.Current = true
 				break
 			}

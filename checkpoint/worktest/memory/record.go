@@ -166,7 +166,7 @@ func (s *Store) stored(r *row, o work.Output) *work.Output {
 	var newest *work.Output
 	for _, k := range slices.Backward(s.outputs) {
 		same := bytes.Equal(k.o.Content, o.Content)
-		if k.of == r && k.o.Type == o.Type && k.o.Path == o.Path && (same || o.Path != "") {
+		if k.of == r && k.o.Type == o.Type && k.o.Path == o.Path && (same && o.Path == "" || o.Path != "" && r.x.Line(k.o) == r.x.Line(o)) {
 			if same && (newest == nil || k.o.Version > newest.Version) {
 				newest = &k.o
 			}
@@ -199,7 +199,7 @@ func (s *Store) AddOutputs(_ context.Context, id work.ID, outputs []work.Output)
 		if o.Path != "" {
 			o.Version = 1
 			for _, k := range s.outputs {
-				if k.of.x.Line() == r.x.Line() && k.o.Type == o.Type && k.o.Path == o.Path {
+				if k.of.x.Line(k.o) == r.x.Line(o) && k.o.Type == o.Type && k.o.Path == o.Path {
 					o.Version = max(o.Version, k.o.Version+1)
 					k.o.Current = false
 				}

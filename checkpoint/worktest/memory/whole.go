@@ -89,7 +89,7 @@ func (s *Store) loadOutput(r *row, o work.Output) {
 	s.gone = max(s.gone, o.N, last) - int64(len(s.outputs))
 	newest := (*output)(nil)
 	for _, k := range s.outputs {
-		if o.Path != "" && k.of.x.Line() == r.x.Line() && k.o.Type == o.Type && k.o.Path == o.Path {
+		if o.Path != "" && k.of.x.Line(k.o) == r.x.Line(o) && k.o.Type == o.Type && k.o.Path == o.Path {
 			k.o.Current = false
 			if newest == nil || k.o.Version >= newest.o.Version {
 				newest = k

@@ -38,7 +38,7 @@ func outputQuery(c *cli) *cobra.Command {
 	o.format = formatted(c, cmd, "text", "json", "markdown")
 	cmd.Flags().StringVar(&o.q.Path, "file", "", "only of this file of the project")
 	cmd.Flags().StringVar(&o.q.Execution, "execution", "", "only of this execution")
-	cmd.Flags().BoolVar(&o.q.Current, "current", false, "only the newest version of each file")
+	cmd.Flags().BoolVar(&o.q.Current, "current", false, "only the newest version of each file; what is claimed of it is beside what was seen")
 	offer(cmd, "session", flagSessions(c))
 	offer(cmd, "execution", flagExecutions(c))
 	spelled(cmd, map[string]string{"session-id": "session", "execution-id": "execution"})
