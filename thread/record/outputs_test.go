@@ -250,6 +250,59 @@ func TestSettledOnce(t *testing.T) {
 	}
 }
 
+// TestSettledAfterAKill: what came of executions that an earlier server has ended is written down however many there are,
+// also if its agent has named a file before, or nothing but the reason is left; what is marked is not looked at again.
+func TestSettledAfterAKill(t *testing.T) {
+	p := newProduce(t)
+	p.files.now["a.go"] = work.Deliverable{Path: "a.go", Added: 3, Blob: "1"}
+	p.files.now["b.go"] = work.Deliverable{Path: "b.go", Added: 4, Blob: "2"}
+	ended := func(state work.State, change func(*work.Execution)) work.Execution {
+		x, err := p.store.Add(t.Context(), work.Execution{ID: thread.NewID[work.ID](), Thread: agentA, Agent: "demo", State: work.Queued, Prompt: "p", Lost: work.PolicyAsk, Created: time.Now()})
+		if err == nil {
+			x, err = p.store.Claim(t.Context(), x.ID, "server", time.Now())
+		}
+		for _, s := range []work.State{work.Running, state} {
+			if err == nil {
+				x, err = p.store.Change(t.Context(), x.ID, x.Fence, func(x *work.Execution) error { x.State = s; change(x); return nil })
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	both := ended(work.Completed, func(x *work.Execution) { x.Base, x.Result = "b", "r" })
+	p.collect(record.CollectOutputs{Execution: both.Name, Deliverables: []string{"a.go"}})
+	reason := ended(work.Failed, func(x *work.Execution) { x.Reason = "it gave up" })
+	for range 250 {
+		ended(work.Completed, func(*work.Execution) {})
+	}
+	if err := p.book.Outputs.SettleAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for x, want := range map[string]int{both.Name: 2, reason.Name: 1} {
+		if list := p.query(record.QueryOutputs{Execution: x}); len(list) != want {
+			t.Errorf("%s: %+v", x, list)
+		}
+		if x, err := p.store.Execution(t.Context(), x); err != nil || !x.Settled {
+			t.Errorf("%s is not marked: %v", x.Name, err)
+		}
+	}
+	p.files.last = record.FileQuery{}
+	if err := p.book.Outputs.SettleAll(t.Context()); err != nil || p.files.last.To != "" {
+		t.Errorf("it looks again: %+v, %v", p.files.last, err)
+	}
+	p.files.err = thread.ErrUnreachable
+	later := ended(work.Completed, func(x *work.Execution) { x.Base, x.Result = "b", "r" })
+	if err := p.book.Outputs.SettleAll(t.Context()); err == nil {
+		t.Error("an error of git is kept secret")
+	}
+	p.files.err = nil
+	if err := p.book.Outputs.SettleAll(t.Context()); err != nil || len(p.query(record.QueryOutputs{Execution: later.Name})) != 2 {
+		t.Errorf("it is not tried again: %v", err)
+	}
+}
+
 // TestBadOutputs: what cannot be is refused, with nothing stored.
 func TestBadOutputs(t *testing.T) {
 	p := newProduce(t)

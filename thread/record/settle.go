@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 
+	"orchestrator/thread"
 	"orchestrator/thread/work"
 )
 
-// Settle writes down by itself what an execution that has ended has made of files, and why it failed. It can be repeated,
-// also by another server: what is there already is not stored again, since both states of the files are kept.
+// Settle writes down by itself what an execution that has ended has made of files, and why it failed, and then marks it as
+// Settled. It can be repeated, also by another server: what is there already is not stored again, since both states of the
+// files are kept.
 func (o *Outputs) Settle(ctx context.Context, x work.Execution) error {
 	if !x.State.Final() {
 		return nil
@@ -31,38 +33,60 @@ func (o *Outputs) Settle(ctx context.Context, x work.Execution) error {
 		}
 		all = append(all, files...)
 	}
-	if len(all) == 0 {
+	if len(all) > 0 {
+		if _, added := o.c.Store.AddOutputs(ctx, x.ID, all); added != nil {
+			return fmt.Errorf("write down what came of %s: %w", x.Name, added)
+		}
+	}
+	if err != nil && !errors.Is(err, thread.ErrNotFound) { // what is not found never will be
 		return err
 	}
-	if _, added := o.c.Store.AddOutputs(ctx, x.ID, all); added != nil {
-		return fmt.Errorf("write down what came of %s: %w", x.Name, added)
+	_, marked := o.c.Store.Change(ctx, x.ID, x.Fence, func(x *work.Execution) error {
+		if !x.State.Final() {
+			return work.ErrFence
+		}
+		x.Settled = true
+		return nil
+	})
+	if errors.Is(marked, work.ErrFence) {
+		marked = nil // it goes on, and is settled when it ends again
 	}
-	return err
+	return errors.Join(err, marked)
 }
 
-// mostSettled is how many of the newest executions SettleAll looks at.
-const mostSettled = 200
+// settledPage is how many executions SettleAll looks at at once.
+const settledPage = 1000
 
-// SettleAll does what Settle does for the newest executions that have ended: a server that was killed may have stored an
-// end and not what came of it.
+// SettleAll does what Settle does for all that have ended and are not settled: a server that was killed may have stored an
+// end and not what came of it. It goes back as far as it finds one in a page.
 func (o *Outputs) SettleAll(ctx context.Context) error {
-	list, err := o.c.Store.Recorded(ctx, work.RecordQuery{Kinds: []work.Kind{work.KindRun, work.KindTerminal}, Limit: mostSettled})
-	if err != nil {
-		return err
-	}
+	q := work.RecordQuery{Kinds: []work.Kind{work.KindRun, work.KindTerminal}, Limit: settledPage}
 	var errs []error
-	for _, x := range list {
-		if x.Result == "" || x.Result == x.Base || !x.State.Final() {
-			continue
+	for {
+		list, err := o.c.Store.Recorded(ctx, q)
+		if err != nil {
+			return errors.Join(append(errs, err)...)
 		}
-		known, err := o.c.Store.Outputs(ctx, work.OutputQuery{Execution: string(x.ID), Types: []work.OutputType{work.OutputDeliverable}, Limit: 1})
-		if err == nil && len(known) == 0 {
-			err = o.Settle(ctx, x)
+		found := false
+		for _, x := range list {
+			if x.Settled || !x.State.Final() {
+				continue
+			}
+			found = true
+			err := o.Settle(ctx, x)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil && len(errs) < mostErrors {
+				errs = append(errs, err) // its files may be gone; those of the others are not
+			}
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
+		if len(list) < q.Limit || !found {
+			return errors.Join(errs...)
 		}
-		errs = append(errs, err) // its files may be gone; those of the others are not
+		q.Before = list[len(list)-1].ID
 	}
-	return errors.Join(errs...)
 }
+
+// mostErrors is how many errors SettleAll tells.
+const mostErrors = 20

@@ -41,8 +41,8 @@ func (s *Setup) Check(ctx context.Context, r record.CheckRun) (work.Validation, 
 	if err != nil {
 		return work.Validation{}, err
 	}
-	mark := markName + "=check-" + accept.Short([]byte(s.cfg.Project)) + "-"
-	process.End(context.WithoutCancel(ctx), 0, process.Kin(markedBy(mark))) // what a killed server left running here
+	mark := s.checkMark()
+	endChecks(ctx, mark)
 	var v work.Validation
 	var failures []string
 	for _, name := range names {
@@ -62,6 +62,27 @@ func (s *Setup) Check(ctx context.Context, r record.CheckRun) (work.Validation, 
 	}
 	v.Output = strings.Join(failures, "\n\n")
 	return v, nil
+}
+
+// checkMark begins the environment entry of every check of this project.
+func (s *Setup) checkMark() string {
+	return markName + "=check-" + accept.Short([]byte(s.cfg.Project)) + "-"
+}
+
+// endChecks ends what a killed server left running. The caller holds checking.
+func endChecks(ctx context.Context, mark string) {
+	process.End(context.WithoutCancel(ctx), 0, process.Kin(markedBy(mark)))
+}
+
+// StopChecks ends the checks of this project that a killed server left running; those of this server are not touched.
+func (s *Setup) StopChecks(ctx context.Context) error {
+	select {
+	case s.checking <- struct{}{}:
+		defer func() { <-s.checking }()
+		endChecks(ctx, s.checkMark())
+	default: // a check runs, which has ended them before it began
+	}
+	return nil
 }
 
 // chosen returns the names of the checks to run.

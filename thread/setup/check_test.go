@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -109,5 +110,44 @@ func TestChecksAreBounded(t *testing.T) {
 	defer cancel()
 	if _, err := setup.New(p.cfg).Check(ctx, record.CheckRun{Execution: "exec-001", Dir: p.tree}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("who asked has gone: %v", err)
+	}
+}
+
+// TestChecksOfAKilledServerEnd: what one has left running ends when the next one starts, and no other project's.
+func TestChecksOfAKilledServerEnd(t *testing.T) {
+	p := newPlace(t)
+	p.cfg.CheckLimit = time.Minute
+	p.cfg.Checks = setup.Checks{"tests": "env >env; true"}
+	p.acceptChecks()
+	if _, err := p.check(); err != nil {
+		t.Fatal(err)
+	}
+	var mark string
+	for line := range strings.Lines(p.read(p.tree, "env")) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "ORCHESTRATOR_SETUP_RUN=check-") {
+			mark = line
+		}
+	}
+	if mark == "" {
+		t.Fatal("a check has no mark")
+	}
+	begin := func(mark, seconds string) {
+		c := exec.Command("sleep", seconds)
+		c.Env = append(os.Environ(), mark)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
+	}
+	begin(mark, "7654322")
+	begin("ORCHESTRATOR_SETUP_RUN=check-another-1", "7654323")
+	if err := setup.New(p.cfg).StopChecks(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left := alive(t, "7654322"); len(left) > 0 {
+		t.Errorf("left running: %q", left)
+	}
+	if left := alive(t, "7654323"); len(left) != 1 {
+		t.Errorf("of another project: %q", left)
 	}
 }

@@ -139,6 +139,8 @@ type Execution struct {
 	Dir    string `json:"dir,omitempty"`
 	Base   string `json:"base,omitempty"`
 	Result string `json:"result,omitempty"`
+	// Settled is set once what came of it, as it ended, is written down.
+	Settled bool `json:"settled,omitempty"`
 	// Given and Said are the numbers of the events with all of what it was asked (KindGiven) and all of its final message
 	// (KindSaid); 0 if there is none. The store sets them.
 	Given int64 `json:"given,omitempty"`

@@ -86,7 +86,7 @@ func Claimed(x Execution, server string, at time.Time) (Execution, Event, error)
 	}
 	x.State, x.Server, x.Process, x.Reason = Deployed, server, "", ""
 	x.Started, x.Ended, x.After, x.Failure = time.Time{}, time.Time{}, time.Time{}, Failure{}
-	x.Waited = 0
+	x.Waited, x.Settled = 0, false
 	x.Attempt++
 	x.Fence++
 	return x, Event{At: utc(at), Attempt: x.Attempt, State: Deployed}, nil

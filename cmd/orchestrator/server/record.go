@@ -23,6 +23,7 @@ func (a *Server) openRecord(context.Context) error {
 	}
 	if a.setup != nil {
 		c.Checks = checks{a.setup}
+		a.service(a.setup.StopChecks)
 	}
 	a.record = record.New(c)
 	if store != nil {
