@@ -98,7 +98,11 @@ func (f *Files) Deliverables(ctx context.Context, q record.FileQuery) ([]work.De
 	case baseless:
 		return nil, thread.Kindf(thread.ErrNotFound, "it is not known what the files were before: name those that it made")
 	default:
-		return a.all(), nil
+		all, more := a.all()
+		if more > 0 && q.Cut != nil {
+			q.Cut(more)
+		}
+		return all, nil
 	}
 	return a.named(named), nil
 }
@@ -123,9 +127,8 @@ type answer struct {
 	baseless bool
 }
 
-// all returns everything that differs.
-func (a answer) all() []work.Deliverable {
-	var out []work.Deliverable
+// all returns everything that differs, and how many files more there are.
+func (a answer) all() (out []work.Deliverable, more int) {
 	large := map[string]bool{}
 	for _, s := range a.lines.Skipped {
 		if e := a.lookAt(s.Path); a.live && e.note == "" && e.size > 0 {
@@ -139,7 +142,8 @@ func (a answer) all() []work.Deliverable {
 		}
 	}
 	slices.SortFunc(out, func(x, y work.Deliverable) int { return cmp.Compare(x.Path, y.Path) })
-	return out[:min(len(out), record.MostDeliverables)]
+	kept := min(len(out), record.MostDeliverables)
+	return out[:kept], len(out) - kept + max(0, a.lines.Total-len(a.lines.Files))
 }
 
 // named returns what somebody named.

@@ -277,7 +277,11 @@ func TestMany(t *testing.T) {
 	for i := range record.MostDeliverables + 20 {
 		p.Write("many/"+strings.Repeat("n", i%7)+string(rune('a'+i%26))+strings.Repeat("x", i/100)+"-"+strings.Repeat("0", i%100), "1\n2\n")
 	}
-	all := p.ask(record.FileQuery{From: base})
+	more := 0
+	all := p.ask(record.FileQuery{From: base, Cut: func(n int) { more = n }})
+	if more != 20 {
+		t.Errorf("%d files more, not 20", more)
+	}
 	if len(all) != record.MostDeliverables || !slices.IsSortedFunc(all, func(a, b work.Deliverable) int { return strings.Compare(a.Path, b.Path) }) {
 		t.Fatalf("%d files", len(all))
 	}

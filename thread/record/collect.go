@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -180,6 +181,7 @@ func (o *Outputs) validations(ctx context.Context, ref string) (claimed, checked
 // files returns files of an execution as outputs: those with some paths, or all that have changed.
 func (o *Outputs) files(ctx context.Context, x work.Execution, paths []string) ([]work.Output, error) {
 	var list []work.Deliverable
+	more := 0
 	if o.c.Files == nil {
 		for _, path := range paths[:min(len(paths), MostDeliverables)] {
 			list = append(list, work.Deliverable{Path: path, What: work.FileNoGit})
@@ -187,7 +189,8 @@ func (o *Outputs) files(ctx context.Context, x work.Execution, paths []string) (
 	} else {
 		ctx, cancel := context.WithTimeout(ctx, filesLimit)
 		defer cancel()
-		q := FileQuery{Dir: x.Dir, From: x.Base, To: x.Result, Paths: paths, Unbased: x.Base == "" && x.Kind != work.KindHand}
+		q := FileQuery{Dir: x.Dir, From: x.Base, To: x.Result, Paths: paths, Unbased: x.Base == "" && x.Kind != work.KindHand,
+			Cut: func(n int) { more = n }}
 		if q.Dir == "" || q.To != "" && !o.c.Files.Holds(q.Dir) { // its worktree is gone, and what it had is kept
 			q.Dir = o.c.Root
 		}
@@ -207,6 +210,13 @@ func (o *Outputs) files(ctx context.Context, x work.Execution, paths []string) (
 			Type: work.OutputDeliverable, Path: d.Path, Content: content,
 			Metadata: work.OutputMetadata{Related: related(list, i), Claimed: !d.Seen()},
 		})
+	}
+	if more > 0 {
+		content, err := json.Marshal(fmt.Sprintf("%d files have changed: %d of them are not written down", len(list)+more, more))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, work.Output{Type: work.OutputInsight, Content: content})
 	}
 	return all, nil
 }

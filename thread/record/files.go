@@ -31,4 +31,6 @@ type FileQuery struct {
 	Unbased bool
 	// Paths are the files, relative to Dir or absolute, at most MostDeliverables; none for all that differ, as many.
 	Paths []string
+	// Cut, if set, is told how many more files differ than are returned.
+	Cut func(more int)
 }

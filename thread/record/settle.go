@@ -72,11 +72,14 @@ func (o *Outputs) SettleAll(ctx context.Context) error {
 			if x.Settled || !x.State.Final() {
 				continue
 			}
-			found = true
 			err := o.Settle(ctx, x)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
+			if errors.Is(err, thread.ErrDamaged) {
+				continue // nothing can be written of it
+			}
+			found = true
 			if err != nil && len(errs) < mostErrors {
 				errs = append(errs, err) // its files may be gone; those of the others are not
 			}
