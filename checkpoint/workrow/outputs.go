@@ -185,13 +185,13 @@ func (s *Store) addOutput(tx Tx, n int64, x work.Execution, o work.Output) (work
 // Outputs lists some, newest first.
 func (s *Store) Outputs(ctx context.Context, q work.OutputQuery) ([]work.Output, error) {
 	query, args := s.d.outputs(q)
-	out := []work.Output{}
+	out, left := []work.Output{}, q.Whole
 	err := s.db.Query(ctx, query, args, func(scan Scan) error {
 		var r outputRow
 		if err := r.scan(scan); err != nil {
 			return err
 		}
-		out = append(out, r.output())
+		out = append(out, q.Fit(r.output(), &left))
 		return nil
 	})
 	return out, err

@@ -37,6 +37,7 @@ func Run(t *testing.T, h Harness) {
 		"Outputs":       testOutputs,
 		"Versions":      testVersions,
 		"Voices":        testVoices,
+		"Whole":         testWhole,
 		"Allocations":   testAllocations,
 		"Bundles":       testBundles,
 		"BundlesAtOnce": testBundlesAtOnce,

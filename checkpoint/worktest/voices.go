@@ -1,6 +1,8 @@
 package worktest
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"orchestrator/thread"
@@ -48,4 +50,25 @@ func testVoices(_ *testing.T, f *fixture) {
 		f.ok(err)
 	}
 	f.equal(f.outputs(work.OutputQuery{Path: "b.go"}), "8:also:b.go:1* 7:alone:b.go:1*")
+}
+
+// testWhole: of texts that do not fit into what is asked for, the newest are whole and the others say that they are cut.
+func testWhole(_ *testing.T, f *fixture) {
+	x := f.by(func(x *work.Execution) { x.Name = "a" })
+	for _, c := range []string{"1", "2", "3"} {
+		_, err := f.rec().AddOutputs(f.ctx, x.ID, []work.Output{insight(strings.Repeat(c, 10_000)), file("f"+c, 1)})
+		f.ok(err)
+	}
+	sizes := func(whole int) (out []int) {
+		all, err := f.rec().Outputs(f.ctx, work.OutputQuery{Whole: whole})
+		f.ok(err)
+		for _, o := range all {
+			out = append(out, min(len(o.Content)/100, 100))
+			f.equal(json.Valid(o.Content), true)
+		}
+		return out
+	}
+	f.equal(sizes(0), []int{0, 100, 0, 100, 0, 100})
+	f.equal(sizes(15_000), []int{0, 100, 0, 2, 0, 2})
+	f.equal(sizes(1), []int{0, 2, 0, 2, 0, 2})
 }

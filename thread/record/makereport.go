@@ -58,9 +58,9 @@ func (o *Outputs) Report(ctx context.Context, a Author, q MakeReport) (Report, e
 	if len(list) > mostReported {
 		list, r.Cut = list[:mostReported], true
 	}
-	room := mostMessages
+	room, texts := mostMessages, wholeOutputs
 	for _, x := range slices.Backward(list) {
-		one, err := o.reported(ctx, x, &room)
+		one, err := o.reported(ctx, x, &room, &texts)
 		if err != nil {
 			return Report{}, err
 		}
@@ -86,8 +86,9 @@ func (o *Outputs) recorded(ctx context.Context, q work.RecordQuery) ([]work.Exec
 	return all, nil
 }
 
-// reported returns an execution as a report has it. room is how many bytes of messages it may still take.
-func (o *Outputs) reported(ctx context.Context, x work.Execution, room *int) (r Reported, err error) {
+// reported returns an execution as a report has it. room is how many bytes of messages it may still take, texts how many
+// of outputs.
+func (o *Outputs) reported(ctx context.Context, x work.Execution, room, texts *int) (r Reported, err error) {
 	r.Row, r.Said = work.RowOf(x), x.Answer
 	if x.Said > 0 {
 		events, err := o.c.Store.Events(ctx, x.ID, x.Said-1, 1)
@@ -105,9 +106,13 @@ func (o *Outputs) reported(ctx context.Context, x work.Execution, room *int) (r 
 	}
 	q := work.OutputQuery{Execution: string(x.ID), Limit: 1000}
 	for {
+		q.Whole = max(*texts, 1) // 0 is all
 		list, err := o.c.Store.Outputs(ctx, q)
 		if err != nil {
 			return r, err
+		}
+		for _, one := range list {
+			*texts -= len(one.Content)
 		}
 		r.Outputs = append(r.Outputs, list...)
 		if len(list) < q.Limit || len(r.Outputs) >= 2*MostDeliverables {

@@ -315,6 +315,41 @@ func TestSettledAfterAKill(t *testing.T) {
 	}
 }
 
+// TestLargeOutputs: an answer has so many bytes of texts, and says of which it has the beginning only.
+func TestLargeOutputs(t *testing.T) {
+	p := newProduce(t)
+	for i := range 12 {
+		p.collect(record.CollectOutputs{Execution: "x-1", Insights: []string{fmt.Sprint(i, strings.Repeat(" word", 190_000))}})
+	}
+	size := func(list []work.Output) (n, cut int) {
+		for _, o := range list {
+			n += len(o.Content)
+			if strings.Contains(record.Text(o), "bytes in all: ask for fewer") {
+				cut++
+			}
+		}
+		return n, cut
+	}
+	if n, cut := size(p.query(record.QueryOutputs{Execution: "x-1"})); n > 9<<20 || cut != 4 {
+		t.Errorf("%d bytes, %d cut", n, cut)
+	}
+	if _, cut := size(p.query(record.QueryOutputs{Execution: "x-1", Limit: 1})); cut != 0 {
+		t.Error("one alone is cut")
+	}
+	r, err := p.book.Outputs.Report(t.Context(), record.Author{}, record.MakeReport{Session: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, cut := 0, 0
+	for _, x := range r.Executions {
+		bytes, some := size(x.Outputs)
+		n, cut = n+bytes, cut+some
+	}
+	if n > 9<<20 || cut != 4 {
+		t.Errorf("a report has %d bytes, %d cut", n, cut)
+	}
+}
+
 // TestBadOutputs: what cannot be is refused, with nothing stored.
 func TestBadOutputs(t *testing.T) {
 	p := newProduce(t)

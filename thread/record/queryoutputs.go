@@ -23,6 +23,10 @@ type QueryOutputs struct {
 	Limit     int               `json:"limit,omitempty"`   // 0 means 100; at most 1000
 }
 
+// wholeOutputs is how many bytes of outputs an answer has in full; of texts that follow it has the beginnings, which say
+// how long they are.
+const wholeOutputs = 8 << 20
+
 // Query returns what came of executions, newest first. A deliverable has what was claimed of its execution's checks, and
 // what they said, whenever that was.
 func (o *Outputs) Query(ctx context.Context, a Author, q QueryOutputs) ([]work.Output, error) {
@@ -46,7 +50,7 @@ func (o *Outputs) Query(ctx context.Context, a Author, q QueryOutputs) ([]work.O
 	}
 	list, err := o.c.Store.Outputs(ctx, work.OutputQuery{
 		Execution: q.Execution, Session: q.Session, AgentType: q.AgentType, Types: q.Types, Path: q.Path, Since: q.Since, By: a.seen(),
-		Current: q.Current, Before: q.Before, Limit: q.Limit,
+		Current: q.Current, Before: q.Before, Limit: q.Limit, Whole: wholeOutputs,
 	})
 	if err != nil {
 		return nil, err

@@ -124,6 +124,9 @@ type OutputQuery struct {
 	Current   bool       // only the newest version of each Line
 	Before    int64      // only those whose N is smaller; 0 for the newest
 	Limit     int        // 0 means 100; at most 1000
+	// Whole is how many bytes of content are returned; 0 for all. Of texts that follow, those that do not fit are cut, and say
+	// so.
+	Whole int
 }
 
 // Seen reports whether git has told what there is to say of the file: otherwise that it is a deliverable is a claim.

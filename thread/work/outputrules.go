@@ -2,7 +2,10 @@ package work
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"orchestrator/thread"
@@ -76,6 +79,29 @@ func (q OutputQuery) Selects(x Execution, o Output) bool {
 		(len(q.Types) == 0 || slices.Contains(q.Types, o.Type)) && (q.Path == "" || q.Path == o.Path) &&
 		!o.Created.Before(q.Since) && (q.By == nil || *q.By != "" && (o.By == *q.By || x.Thread == *q.By || x.By == *q.By)) &&
 		(!q.Current || o.Current) && (q.Before == 0 || o.N < q.Before)
+}
+
+// cutText is how many bytes of a text are left of one that does not fit.
+const cutText = 200
+
+// Fit returns an output as it fits into what is left of a query's Whole: a text that does not is cut. It is called for
+// one after the other, with what all have left.
+func (q OutputQuery) Fit(o Output, left *int) Output {
+	if q.Whole == 0 {
+		return o
+	}
+	if n := len(o.Content); n > *left && n > 2*cutText && (o.Type == OutputInsight || o.Type == OutputError) {
+		var text string
+		if json.Unmarshal(o.Content, &text) != nil {
+			text = string(o.Content)
+		}
+		text = fmt.Sprintf("%s \u2026 (%d bytes in all: ask for fewer outputs at once)", strings.ToValidUTF8(text[:min(len(text), cutText)], ""), len(text))
+		if cut, err := json.Marshal(text); err == nil {
+			o.Content = cut
+		}
+	}
+	*left = max(0, *left-len(o.Content))
+	return o
 }
 
 // Allocated returns a piece of context of an execution as a store keeps it; thread.ErrInvalid if it may not.

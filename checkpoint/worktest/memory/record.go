@@ -217,10 +217,10 @@ func (s *Store) AddOutputs(_ context.Context, id work.ID, outputs []work.Output)
 func (s *Store) Outputs(_ context.Context, q work.OutputQuery) ([]work.Output, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := []work.Output{}
+	out, left := []work.Output{}, q.Whole
 	for _, k := range slices.Backward(s.outputs) {
 		if q.Selects(k.of.x, k.o) && len(out) < q.Size() {
-			out = append(out, k.o)
+			out = append(out, q.Fit(k.o, &left))
 		}
 	}
 	return out, nil
