@@ -93,8 +93,9 @@ func (a *Answers) made(ctx context.Context, list []work.Execution, path string) 
 	for _, x := range list {
 		out[x.Name] = []Made{}
 	}
-	q := work.OutputQuery{Path: path, Limit: most}
+	q, left := work.OutputQuery{Path: path, Limit: most}, wholeOutputs
 	for {
+		q.Whole = max(left, 1) // 0 is all
 		q.Of = nil
 		for _, x := range list {
 			if len(out[x.Name]) < mostOutputs {
@@ -109,6 +110,7 @@ func (a *Answers) made(ctx context.Context, list []work.Execution, path string) 
 			return nil, err
 		}
 		for _, o := range page {
+			left -= len(o.Content)
 			if of := out[o.Execution]; len(of) < mostOutputs {
 				out[o.Execution] = append(of, madeOf(o, o.Execution))
 			}
