@@ -169,6 +169,10 @@ func (d Dialect) stats(q work.StatsQuery) (string, []any) {
 	w := of("f.", d.all())
 	w.and(d.Aside+"f.state <> ?", string(work.Queued))
 	w.equal(Pair{"f.session", q.Session}, Pair{"f.type", q.Type})
+	if len(q.Sessions) > 0 { // their index leaves out what is in none
+		w.and("f.session <> ''")
+	}
+	in(w, "f.session", q.Sessions)
 	in(w, d.Aside+"f.kind", q.Kinds)
 	seen(w, q.Seen)
 	span(w, q.Since, q.Until)

@@ -115,7 +115,7 @@ func testStats(_ *testing.T, f *fixture) {
 		work.StatByAgent, work.StatByType, work.StatByModel, work.StatByBundle, work.StatBySession, work.StatByOrigin, work.StatByDay,
 	} {
 		t9 := thread.ID("t9")
-		for _, q := range []work.StatsQuery{{By: by}, {By: by, Session: "s1"}, {By: by, Type: "debugger"}, {By: by, Seen: &t9},
+		for _, q := range []work.StatsQuery{{By: by}, {By: by, Session: "s1"}, {By: by, Sessions: []string{"s1", "s2", "no"}}, {By: by, Type: "debugger"}, {By: by, Seen: &t9},
 			{By: by, Kinds: []work.Kind{work.KindHand}, Since: start.Add(2 * time.Hour), Until: start.Add(9 * time.Hour)}} {
 			got, err := f.rec().Stats(f.ctx, q)
 			f.ok(err)

@@ -49,6 +49,8 @@ const (
 	glanced      = 50
 	glancedRuns  = 200
 	glancedLoose = 30
+	// glancedQueued is how many queued executions are counted.
+	glancedQueued = 1000
 	// glancedText is how many bytes a text has in a list.
 	glancedText = 300
 	// pagedText is how many bytes a text has on a page.
@@ -68,8 +70,12 @@ func (o *Overview) Glance(ctx context.Context, a Author, q OverviewRequest) (Gla
 	if g.More = len(list) > glanced; g.More {
 		list = list[:glanced]
 	}
+	sums, err := o.sums(ctx, a, list)
+	if err != nil {
+		return g, err
+	}
 	for i, s := range list {
-		one, err := o.glance(ctx, a, s, q.Newest && i == 0 || slices.Contains(q.Open, s.Name))
+		one, err := o.glance(ctx, a, sums[s.Name], s, q.Newest && i == 0 || slices.Contains(q.Open, s.Name))
 		if err != nil {
 			return g, err
 		}
@@ -112,24 +118,35 @@ func (o *Overview) sessions(ctx context.Context, a Author, only []string) (list 
 	return list, nil
 }
 
-func (o *Overview) glance(ctx context.Context, a Author, s work.Session, open bool) (SessionGlance, error) {
-	one := SessionGlance{Session: s}
-	sums, err := o.c.Store.Stats(ctx, work.StatsQuery{By: work.StatBySession, Session: s.Name, Seen: a.seen()})
+// sums sums up what is in some work sessions, by as many questions however many they are.
+func (o *Overview) sums(ctx context.Context, a Author, list []work.Session) (map[string]SessionGlance, error) {
+	all := map[string]SessionGlance{}
+	if len(list) == 0 {
+		return all, nil
+	}
+	names := make([]string, len(list))
+	for i, s := range list {
+		names[i] = s.Name
+	}
+	stats, err := spent(ctx, o.c.Store, work.StatsQuery{By: work.StatBySession, Sessions: names, Seen: a.seen()})
 	if err != nil {
-		return one, err
+		return nil, err
 	}
-	for _, sum := range sums {
-		if sum.Key == s.Name {
-			one.Sum = sum
-		}
+	for _, sum := range stats {
+		all[sum.Key] = SessionGlance{Sum: sum}
 	}
-	waiting, err := o.c.Store.Recorded(ctx, work.RecordQuery{
-		Session: s.Name, States: []work.State{work.Queued}, Seen: a.seen(), Limit: glancedRuns,
-	})
-	if err != nil {
-		return one, err
+	waiting, err := o.c.Store.Recorded(ctx, work.RecordQuery{States: []work.State{work.Queued}, Seen: a.seen(), Limit: glancedQueued})
+	for _, x := range waiting {
+		one := all[x.Session]
+		one.Queued++
+		all[x.Session] = one
 	}
-	if one.Queued = len(waiting); !open {
+	return all, err
+}
+
+// glance completes what is summed up of a work session.
+func (o *Overview) glance(ctx context.Context, a Author, one SessionGlance, s work.Session, open bool) (_ SessionGlance, err error) {
+	if one.Session = s; !open {
 		return one, nil
 	}
 	if one.Tasks, err = o.c.Store.Tasks(ctx, s.Name); err != nil {

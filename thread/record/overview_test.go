@@ -1,6 +1,7 @@
 package record_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -71,6 +72,65 @@ func TestGlance(t *testing.T) {
 	}
 	if _, err := record.New(record.Config{}).Overview.Glance(h.Context(), writer, record.OverviewRequest{}); !errors.Is(err, thread.ErrUnsupported) {
 		t.Errorf("without a record: %v", err)
+	}
+}
+
+// asked counts the questions to a record.
+type asked struct {
+	work.Record
+	n int
+}
+
+func (r *asked) Stats(ctx context.Context, q work.StatsQuery) ([]work.Stat, error) {
+	r.n++
+	return r.Record.Stats(ctx, q)
+}
+
+func (r *asked) Recorded(ctx context.Context, q work.RecordQuery) ([]work.Execution, error) {
+	r.n++
+	return r.Record.Recorded(ctx, q)
+}
+
+// TestSumsOfManySessions: work sessions are summed up by as many questions however many they are; what their sub-agents of CLIs
+// have used is not added to what the parents have, here and where one is shown.
+func TestSumsOfManySessions(t *testing.T) {
+	h := newByHand(t)
+	for n := range 40 {
+		name := fmt.Sprintf("s-%02d", n)
+		h.session(writer, name)
+		add := func(x work.Execution) work.Execution {
+			x.ID, x.Session, x.Agent, x.Created, x.Lost = thread.NewID[work.ID](), name, "demo", h.now, work.PolicyAsk
+			x, err := h.store.Add(h.Context(), x)
+			if err == nil && x.State != work.Queued {
+				x, err = h.store.Change(h.Context(), x.ID, x.Fence, func(x *work.Execution) error {
+					x.Usage = thread.Usage{Input: 100, Output: int64(n), CostUSD: 0.5, Priced: true}
+					return nil
+				})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return x
+		}
+		p := add(work.Execution{Kind: work.KindTerminal, State: work.Running, Thread: agentA})
+		add(work.Execution{Kind: work.KindNative, Parent: p.ID, State: work.Running, Thread: agentA})
+		add(work.Execution{Thread: agentB})
+	}
+	counts := &asked{Record: h.store}
+	g, err := record.New(record.Config{Store: counts}).Overview.Glance(h.Context(), writer, record.OverviewRequest{})
+	if err != nil || len(g.Sessions) != 40 || counts.n > 5 {
+		t.Fatalf("%d work sessions by %d questions, %v", len(g.Sessions), counts.n, err)
+	}
+	for _, one := range g.Sessions {
+		show, err := h.book.Sessions.Show(h.Context(), writer, record.SessionRef{Session: one.Session.Name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sum := range []work.Stat{one.Sum, show.Sums} {
+			if sum.Runs != 2 || one.Queued != 1 || sum.Usage.CostUSD != 0.5 || sum.Usage.Input != 100 || one.Session.Name != fmt.Sprintf("s-%02d", sum.Usage.Output) {
+				t.Errorf("%s: %+v, %d queued", one.Session.Name, sum, one.Queued)
+			}
+		}
 	}
 }
 

@@ -54,7 +54,7 @@ func (s *Sessions) Show(ctx context.Context, a Author, q SessionRef) (SessionVie
 	if err := s.countOutputs(ctx, a, one.Name, v.Outputs); err != nil {
 		return v, err
 	}
-	sums, err := s.c.Store.Stats(ctx, work.StatsQuery{By: work.StatBySession, Session: one.Name, Seen: a.seen()})
+	sums, err := spent(ctx, s.c.Store, work.StatsQuery{By: work.StatBySession, Session: one.Name, Seen: a.seen()})
 	if err != nil {
 		return v, err
 	}

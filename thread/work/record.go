@@ -101,11 +101,13 @@ const (
 type StatsQuery struct {
 	By      StatBy
 	Session string
-	Type    string
-	Kinds   []Kind
-	Seen    *thread.ID // as in RecordQuery
-	Since   time.Time
-	Until   time.Time
+	// Sessions are work sessions to which it is restricted; none for all.
+	Sessions []string
+	Type     string
+	Kinds    []Kind
+	Seen     *thread.ID // as in RecordQuery
+	Since    time.Time
+	Until    time.Time
 	// Best, if set, restricts it to so many keys that are not "": those of which most completed, then those of which fewest
 	// failed. They come in that order.
 	Best int

@@ -22,7 +22,8 @@ func (q RecordQuery) Selects(x Execution) bool {
 
 // Selects reports whether an execution is among those that are summed up.
 func (q StatsQuery) Selects(x Execution) bool {
-	return x.State != Queued && (q.Session == "" || q.Session == x.Session) && (q.Type == "" || q.Type == x.AgentType()) &&
+	return x.State != Queued && (q.Session == "" || q.Session == x.Session) &&
+		(len(q.Sessions) == 0 || slices.Contains(q.Sessions, x.Session)) && (q.Type == "" || q.Type == x.AgentType()) &&
 		(len(q.Kinds) == 0 || slices.Contains(q.Kinds, x.Kind)) && seen(q.Seen, x) && within(x.Created, q.Since, q.Until)
 }
 
