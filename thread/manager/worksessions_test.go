@@ -412,3 +412,34 @@ func TestRecordIsToldOf(t *testing.T) {
 		}
 	}, withRuns)
 }
+
+// TestRecordIsToldOfByAFlood: however much is written in a second, clients are told a few times, of at most a few work sessions
+// by name, and of the last write after it.
+func TestRecordIsToldOfByAFlood(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		events, _ := w.m.Threads.Events(ctx)
+		told, last := 0, time.Time{}
+		go func() {
+			for e := range events {
+				if e.Kind != thread.EventRecord {
+					continue
+				}
+				if told, last = told+1, e.At; len(e.Record.Sessions) > 16 {
+					t.Errorf("%d work sessions by name", len(e.Record.Sessions))
+				}
+			}
+		}()
+		for n := range 10_000 {
+			w.m.Executions.Touched(exec.Touched{Session: strings.Repeat("s", 1+n%100), Execution: "1"})
+			time.Sleep(100 * time.Microsecond)
+		}
+		written := w.now()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if told < 1 || told > 10 || last.Before(written) {
+			t.Errorf("told %d times, the last %v after the last write", told, last.Sub(written))
+		}
+	}, withRuns)
+}
