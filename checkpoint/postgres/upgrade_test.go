@@ -26,7 +26,7 @@ func TestWorkUpgrade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close(ctx)
+	defer func() { _ = c.Close(ctx) }()
 	exec := func(query string, args ...any) {
 		t.Helper()
 		if _, err := c.Exec(ctx, query, args...); err != nil {

@@ -155,7 +155,7 @@ func chosen(files []FileLines, paths []string, most int) []string {
 }
 
 // compare are the arguments with which two trees are compared. Settings of the repository's do not change what it says.
-func (v *view) compare(ctx context.Context, a, b string, only []string, how ...string) git.Call {
+func (v *view) compare(a, b string, only []string, how ...string) git.Call {
 	args := append([]string{"diff-tree", "-r", "-M", "-l1000", "--no-ext-diff", "--no-textconv", "--submodule=short",
 		"--ignore-submodules=dirty", "--no-abbrev", "--diff-algorithm=myers"}, how...)
 	args = append(args, "--end-of-options", a, b, "--")
@@ -164,7 +164,7 @@ func (v *view) compare(ctx context.Context, a, b string, only []string, how ...s
 
 // differing lists the files that differ, all or only those with some paths.
 func (v *view) differing(ctx context.Context, a, b string, only []string) ([]FileLines, error) {
-	out, err := v.w.work.Ours(ctx, v.compare(ctx, a, b, only, "-z", "--raw"))
+	out, err := v.w.work.Ours(ctx, v.compare(a, b, only, "-z", "--raw"))
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (v *view) differing(ctx context.Context, a, b string, only []string) ([]Fil
 func (v *view) hunks(ctx context.Context, a, b string, only []string) ([]lineCount, error) {
 	var h hunkReader
 	// Without -z, so that a name with a newline is quoted and no line of it looks like a header.
-	call := v.compare(ctx, a, b, only, "-p", "-U0", "--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/")
+	call := v.compare(a, b, only, "-p", "-U0", "--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/")
 	call.Stdout = &h
 	if _, err := v.w.work.Ours(ctx, call); err != nil {
 		return nil, err

@@ -145,6 +145,7 @@ func (s *Store) Stats(ctx context.Context, q work.StatsQuery) ([]work.Stat, erro
 			v.Key = time.UnixMicro(day * dayMicros).UTC().Format(time.DateOnly)
 		case work.StatByOrigin:
 			v.Key = string(work.Kind(v.Key).Origin())
+		default:
 		}
 		v.Failed, v.Took, u.Priced = v.Runs-v.Open-v.Completed, time.Duration(took)*time.Microsecond, priced > 0
 		old := sums[v.Key]

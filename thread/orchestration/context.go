@@ -74,7 +74,7 @@ func (s *Session) read(name string, most int64) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	content, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(content)) > most {
 		err = thread.Kindf(thread.ErrLimit, "it is larger than %s", thread.Bytes(most))

@@ -74,6 +74,7 @@ func sayBudget(c *cli, b bundle.Budget) error {
 		return &silentError{exitcode.Refused} // its level is in what was printed
 	case bundle.LevelCritical, bundle.LevelWarning:
 		say(c, "%s: %.0f%% of the budget is used, %s tokens are left", b.Level, 100*b.Part, thread.Tokens(b.Remaining))
+	default:
 	}
 	return nil
 }

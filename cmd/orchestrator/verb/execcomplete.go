@@ -35,7 +35,7 @@ func execComplete(c *cli) *cobra.Command {
 	offer(cmd, "status", cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp))
 	spelled(cmd, map[string]string{"execution-id": "execution", "final-message": "message", "error-message": "error"})
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		if q.Execution, err = argOr(cmd, args, 0, "execution", name); err != nil {
+		if q.Execution, err = argOr(cmd, args, "execution", name); err != nil {
 			return err
 		}
 		return completeExecution(c, q)(cmd, args)

@@ -41,7 +41,7 @@ func execInit(c *cli) *cobra.Command {
 	})
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		if q.Scope = scope; len(args) > 0 {
-			if q.Scope, err = argOr(cmd, args, 0, "scope", scope); err != nil {
+			if q.Scope, err = argOr(cmd, args, "scope", scope); err != nil {
 				return err
 			}
 		}

@@ -30,7 +30,7 @@ func outputCheck(c *cli) *cobra.Command {
 	offer(cmd, "execution", flagExecutions(c))
 	spelled(cmd, map[string]string{"execution-id": "execution"})
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) (err error) {
-		if q.Execution, err = argOr(cmd, args, 0, "execution", name); err != nil {
+		if q.Execution, err = argOr(cmd, args, "execution", name); err != nil {
 			return err
 		}
 		r, err := api.CheckOutputs.Do(ctx, cl, q)

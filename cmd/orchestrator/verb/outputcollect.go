@@ -32,7 +32,7 @@ func outputCollect(c *cli) *cobra.Command {
 	offer(cmd, "execution", flagExecutions(c))
 	spelled(cmd, map[string]string{"execution-id": "execution"})
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		if q.Execution, err = argOr(cmd, args, 0, "execution", name); err != nil {
+		if q.Execution, err = argOr(cmd, args, "execution", name); err != nil {
 			return err
 		}
 		return collect(c, q)(cmd, nil)

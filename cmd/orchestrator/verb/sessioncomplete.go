@@ -29,7 +29,7 @@ func sessionComplete(c *cli) *cobra.Command {
 	offer(cmd, "status", cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp))
 	spelled(cmd, map[string]string{"session-id": "session"})
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		if q.Session, err = argOr(cmd, args, 0, "session", name); err != nil {
+		if q.Session, err = argOr(cmd, args, "session", name); err != nil {
 			return err
 		}
 		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error { return completeSession(ctx, c, cl, q) })(cmd, args)

@@ -38,7 +38,7 @@ func sessionInit(c *cli) *cobra.Command {
 		if len(args) > 0 && scope != "" && q.Name == "" { // the argument is its name
 			args, q.Name = nil, args[0]
 		}
-		if q.Scope, err = argOr(cmd, args, 0, "scope", scope); err != nil {
+		if q.Scope, err = argOr(cmd, args, "scope", scope); err != nil {
 			return err
 		}
 		q.Metadata = json.RawMessage(metadata)

@@ -42,7 +42,7 @@ func sessionReport(c *cli) *cobra.Command {
 	offer(cmd, "session", flagSessions(c))
 	spelled(cmd, map[string]string{"session-id": "session"})
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		if o.session, err = argOr(cmd, args, 0, "session", o.session); err != nil {
+		if o.session, err = argOr(cmd, args, "session", o.session); err != nil {
 			return err
 		}
 		return o.run(c, cmd, nil)

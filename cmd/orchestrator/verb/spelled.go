@@ -15,13 +15,13 @@ func spelled(cmd *cobra.Command, ours map[string]string) {
 	})
 }
 
-// argOr returns what a verb is about: its argument at a place, or what a flag says instead. Neither and both are errors.
-func argOr(cmd *cobra.Command, args []string, at int, flag, value string) (string, error) {
+// argOr returns what a verb is about: its argument, or what a flag says instead. Neither and both are errors.
+func argOr(cmd *cobra.Command, args []string, flag, value string) (string, error) {
 	switch {
-	case len(args) > at && value != "":
+	case len(args) > 0 && value != "":
 		return "", usagef("%s: give it as an argument or with --%s, not both", cmd.CommandPath(), flag)
-	case len(args) > at:
-		return args[at], nil
+	case len(args) > 0:
+		return args[0], nil
 	case value != "":
 		return value, nil
 	default:

@@ -172,6 +172,7 @@ func executionOf(r record.Reported) Execution {
 			e.Errors = append(e.Errors, Note{By: e.Name, Text: Text(record.Text(o))})
 		case work.OutputDeliverable:
 			e.Files = append(e.Files, fileOf(o))
+		default: // Compared has the checks
 		}
 	}
 	e.Checks, e.Denied = work.Compared(r.Claimed, r.Checked)
