@@ -20,6 +20,9 @@ func PutBundle(b KeptBundle, pieces map[string][]byte, now time.Time) (KeptBundl
 			return KeptBundle{}, nil, err
 		}
 	}
+	if isHash(b.Bundle.ID) { // bundles are found by either
+		return KeptBundle{}, nil, refuseName(b.Bundle.ID, "64 hex digits are a hash")
+	}
 	if !isHash(b.Hash) {
 		return KeptBundle{}, nil, thread.Kindf(thread.ErrInvalid, "a bundle without its hash")
 	}

@@ -167,3 +167,14 @@ func TestRename(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestBundleNamedByHash holds that no bundle is taken for another that has its name for a hash.
+func TestBundleNamedByHash(t *testing.T) {
+	t.Parallel()
+	hash := strings.Repeat("ab", 32)
+	for id, want := range map[string]error{hash: thread.ErrInvalid, "review": nil, "": nil} {
+		if _, _, err := work.PutBundle(work.KeptBundle{Hash: hash, Bundle: work.Bundle{ID: id}}, nil, wholeAt); !errors.Is(err, want) {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+}
