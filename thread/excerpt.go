@@ -1,6 +1,8 @@
 package thread
 
 import (
+	"strings"
+
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/secret"
 )
@@ -10,7 +12,12 @@ const MaxExcerpt = 2000
 
 // Excerpt cuts a text to the length that a checkpoint keeps for lists and searches, and redacts secrets: the
 // conversation has the whole text.
-func Excerpt(s string) string { return plaintext.Cut(secret.Redact(s), MaxExcerpt) }
+func Excerpt(s string) string {
+	if s = secret.Redact(s); len(s) > MaxExcerpt {
+		return strings.Clone(plaintext.Cut(s, MaxExcerpt)) // it must not keep the whole in memory
+	}
+	return s
+}
 
 // Shown is Excerpt for what a person decides by: a cut is seen.
 func Shown(s string) string {

@@ -3,6 +3,7 @@ package manager
 import (
 	"context"
 	"path/filepath"
+	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/ledger"
@@ -52,15 +53,32 @@ func recordEnd(ctx context.Context, l *run, id thread.ExecutionID, exit thread.E
 	l.cfg.ledger.End(id, l.live.id, exit, asked)
 }
 
+// belongsWait is how long the start of a process waits at most to know whether its thread's work session is still open.
+const belongsWait = time.Second
+
+// belongs returns the work session and task of a process in a terminal that is about to start: none if that is over. If it
+// cannot be known now, it is that of the thread.
+func belongs(ctx context.Context, l *run, o thread.Once) (session, task string) {
+	ctx, cancel := context.WithTimeout(ctx, belongsWait)
+	defer cancel()
+	session, task, err := l.sessions.join(ctx, o)
+	if err != nil {
+		return o.Session, o.Task
+	}
+	return session, task
+}
+
 // recordProcess records a process that is about to start with a prompt, for an attempt or, if that is nil, in a terminal.
-func recordProcess(l *run, x thread.Execution, agent thread.Agent, prompt string, a *attempt) {
+func recordProcess(ctx context.Context, l *run, x thread.Execution, agent thread.Agent, prompt string, a *attempt) {
 	t := l.live.thread()
 	p := ledger.Process{
 		ID: x.ID, Thread: t, Model: modelOf(l, t), Version: t.Base.Version, Prompt: prompt, Started: x.Started,
-		Session: t.Once.Session, Task: t.Once.Task, Type: t.Once.Type, Before: l.live.used(), Calls: callsOf(l.cfg, agent),
+		Type: t.Once.Type, Before: l.live.used(), Calls: callsOf(l.cfg, agent),
 	}
 	if a != nil {
 		p.Run = a.execution()
+	} else {
+		p.Session, p.Task = belongs(ctx, l, t.Once)
 	}
 	l.cfg.ledger.Begin(p)
 }

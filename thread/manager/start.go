@@ -254,7 +254,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	if err := l.cfg.Store.BeginExecution(ctx, x); err != nil {
 		return fmt.Errorf("store the run: %w", err)
 	}
-	recordProcess(l, x, agent, r.prompt, r.attempt)
+	recordProcess(ctx, l, x, agent, r.prompt, r.attempt)
 	failpoint.Hit("thread.start.begun")
 	var report func(thread.RunEvent)
 	var raw io.Writer

@@ -144,6 +144,48 @@ func TestWorkSessionIsOver(t *testing.T) {
 	}, withRuns)
 }
 
+// TestTerminalOfAWorkSessionThatIsOver: a process in a terminal is recorded in its thread's work session, and in none once
+// that is over; its sub-agents are recorded in either case.
+func TestTerminalOfAWorkSessionThatIsOver(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ctx := context.Background()
+		w.session("search")
+		s, err := w.m.Creation.New(ctx, thread.NewRequest{Agent: "claude", Once: thread.Once{Session: "search", Task: "Find it"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		subAgent := func(key string) {
+			w.m.Traffic.RequestStarted(s.ID, thread.Begun{Sub: thread.SubAgent{Key: key}, Prompt: "look", At: w.now()})
+		}
+		processes := func(want ...string) {
+			t.Helper()
+			synctest.Wait()
+			list, err := w.record().Recorded(ctx, exec.RecordQuery{})
+			if err != nil || len(list) != len(want) {
+				t.Fatalf("%d executions, %v: %+v", len(list), err, list)
+			}
+			for i, x := range list {
+				if got := string(x.Kind) + " " + x.Session + " " + x.Task; got != want[i] {
+					t.Errorf("%d: %q, want %q", i, got, want[i])
+				}
+			}
+		}
+		processes("terminal search Find it")
+		w.changeSession("search", func(s *exec.Session) error { return s.End(exec.SessionCompleted, w.now()) })
+		subAgent("k1")
+		processes("native search Find it", "terminal search Find it")
+		if err := w.m.Agents.Stop(ctx, s.Name); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if _, err := w.m.Agents.Resume(ctx, s.Name, thread.ResumeRequest{}); err != nil {
+			t.Fatal(err)
+		}
+		subAgent("k2")
+		processes("native  ", "terminal  ", "native search Find it", "terminal search Find it")
+	}, withRuns)
+}
+
 // changeSession changes a work session as another use case does.
 func (w *world) changeSession(name string, change func(*exec.Session) error) {
 	w.t.Helper()

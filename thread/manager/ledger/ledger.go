@@ -35,6 +35,7 @@ type Ledger struct {
 
 	mu        sync.Mutex // guards the fields below; taken before that of the queue
 	processes map[thread.ID]*process
+	resting   map[*native]bool // those whose last answer may have been their final one
 	settling  bool
 }
 
@@ -43,7 +44,7 @@ func New(c Config) *Ledger {
 	if c.Store == nil {
 		return nil
 	}
-	return &Ledger{c: c, processes: map[thread.ID]*process{}, queue: queue{
+	return &Ledger{c: c, processes: map[thread.ID]*process{}, resting: map[*native]bool{}, queue: queue{
 		store: c.Store, log: c.Log, ctx: c.Context, begin: c.Begin, done: c.Done, closing: c.Closing, ended: c.Ended,
 		kept: kept{c.File, c.Log}, waiting: map[work.ID]*item{}, lost: map[work.ID]bool{}, did: make(chan struct{}), wake: make(chan struct{}, 1),
 	}}
@@ -167,11 +168,28 @@ func (l *Ledger) side(p *process, e thread.Exchange) {
 	}
 	said := ""
 	if n.row.State.Final() && !n.rests.IsZero() { // it went on after its end
-		said = n.said
+		said = n.final()
 	}
 	l.queue.put(item{Row: n.row, New: made, Given: given, Said: said})
-	if !n.rests.IsZero() && !n.row.State.Final() {
+	switch {
+	case p.over:
+		l.forget(p)
+	case !n.rests.IsZero() && !n.row.State.Final():
+		l.resting[n] = true
 		l.settle()
+	}
+}
+
+// forget forgets of a process that is over what nothing comes for any more. mu is held.
+func (l *Ledger) forget(p *process) {
+	for key, n := range p.natives {
+		if n.open == 0 {
+			delete(p.natives, key)
+			delete(l.resting, n)
+		}
+	}
+	if id := p.row.Thread; len(p.natives) == 0 && l.processes[id] == p {
+		delete(l.processes, id)
 	}
 }
 
@@ -203,16 +221,16 @@ func (l *Ledger) settle() {
 
 // rest ends the sub-agents that rest long enough. It reports whether others may soon. mu is held.
 func (l *Ledger) rest(now time.Time) (more bool) {
-	for _, p := range l.processes {
-		for _, n := range p.natives {
-			switch {
-			case n.rests.IsZero() || n.open > 0 || n.row.State.Final():
-			case now.Sub(n.rests) < settleAfter && now.After(n.rests):
-				more = true
-			default:
-				n.end(work.Completed, "", n.rests)
-				l.queue.put(item{Row: n.row, Said: n.said})
-			}
+	for n := range l.resting {
+		switch {
+		case n.rests.IsZero() || n.open > 0 || n.row.State.Final(): // its next answer may put it here again
+			delete(l.resting, n)
+		case now.Sub(n.rests) < settleAfter && now.After(n.rests):
+			more = true
+		default:
+			delete(l.resting, n)
+			n.end(work.Completed, "", n.rests)
+			l.queue.put(item{Row: n.row, Said: n.final()})
 		}
 	}
 	return more
@@ -239,7 +257,7 @@ func (l *Ledger) Hook(id thread.ID, r thread.SubReport) {
 			if n.said == "" {
 				n.says(r.Said)
 			}
-			said = n.said
+			said = n.final()
 			if said == "" && n.failed != "" {
 				n.over(work.Failed, "", now)
 			} else {
@@ -278,16 +296,14 @@ func (l *Ledger) End(id thread.ExecutionID, of thread.ID, exit thread.Exit, aske
 		if asked {
 			state, why = work.Cancelled, "its agent was stopped"
 		}
-		for key, n := range p.natives {
+		for _, n := range p.natives {
 			if !n.row.State.Final() {
 				n.over(state, why, now)
-				l.queue.put(item{Row: n.row, Said: n.said})
-			}
-			if n.open == 0 {
-				delete(p.natives, key)
+				l.queue.put(item{Row: n.row, Said: n.final()})
 			}
 		}
-		p.handed, p.again = handed{}, nil
+		p.handed = handed{}
+		defer l.forget(p)
 		if !p.terminal {
 			return
 		}

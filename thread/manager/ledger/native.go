@@ -113,6 +113,13 @@ func (n *native) says(text string) {
 	}
 }
 
+// final returns the whole text of its final message, which is not kept longer than until it is stored.
+func (n *native) final() string {
+	said := n.said
+	n.said = ""
+	return said
+}
+
 // end ends it, unless it has ended.
 func (n *native) end(state work.State, why string, at time.Time) {
 	if n.row.State.Final() {

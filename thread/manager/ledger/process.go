@@ -98,7 +98,7 @@ func (p *process) keyed(a thread.SubAgent, begins bool) string {
 		}
 		return a.Key
 	}
-	if n := p.natives[key()]; begins && a.First && n != nil && n.answered {
+	if n := p.natives[key()]; begins && !p.over && a.First && n != nil && n.answered {
 		p.again[a.Key]++
 	}
 	return key()
