@@ -12,6 +12,8 @@ type SubAgent struct {
 	Type, Name string
 	// First is set if the model has said nothing in its conversation yet.
 	First bool
+	// Told is set if it is no request that we saw, but what the CLI has written down of one.
+	Told bool
 }
 
 // Delegation is what an agent hands to a sub-agent.

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"orchestrator/agent/launch"
@@ -54,6 +55,7 @@ type line struct {
 	UUID      string    `json:"uuid"`
 	Parent    string    `json:"parentUuid"`
 	Sidechain bool      `json:"isSidechain"`
+	SubType   string    `json:"attributionAgent"` // the type of the sub-agent that answers
 	Meta      bool      `json:"isMeta"`
 	Summary   bool      `json:"isCompactSummary"`
 	APIError  bool      `json:"isApiErrorMessage"`
@@ -124,14 +126,28 @@ func (a *Agent) Pieces(ctx context.Context, f *os.File) iter.Seq2[recorded.Piece
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
 	var all []thread.Exchange
 	for _, c := range chunks {
-		for _, e := range format(true).Exchanges(c.Data) {
+		for i, e := range format(true).Exchanges(c.Data) {
 			if e.Main = e.Main && c.File == transcript.Main; !e.Main {
 				e.Purpose = "subagent"
+				e.Sub.Key, e.Sub.Told = subAgent(c.File), true
+				e.Sub.First = i == 0 && c.Offset == 0
 			}
 			all = append(all, e)
 		}
 	}
 	return all, nil
+}
+
+// subagents begins the names of sub-agents' files.
+const subagents = "subagents/"
+
+// subAgent returns the id of the sub-agent whose file has a name; "" for any other file.
+func subAgent(file string) string {
+	id, ok := strings.CutPrefix(file, subagents+"agent-")
+	if !ok {
+		return ""
+	}
+	return strings.TrimSuffix(id, ".jsonl")
 }
 
 // BeginsTurn reports whether a line of a session's main file is the first of a turn.
@@ -202,6 +218,9 @@ func (r *reader) answer(l line) {
 	}
 	if r.out.Now() == nil || m.ID != r.id {
 		r.out.Begin(thread.Exchange{Main: !l.Sidechain, Session: l.SessionID, Started: l.Timestamp})
+		if l.Sidechain {
+			r.out.Now().Sub.Type = l.SubType
+		}
 		r.counted[r.id] = r.id != ""
 		r.id, r.last = m.ID, m.ID
 	}

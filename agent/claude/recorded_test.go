@@ -8,6 +8,7 @@ import (
 	"orchestrator/agent/claude"
 	"orchestrator/agent/launch"
 	"orchestrator/agent/recorded"
+	"orchestrator/thread"
 )
 
 // TestPieces holds what is read of each kind of line.
@@ -84,6 +85,38 @@ func TestResponses(t *testing.T) {
 	} {
 		if got := agenttest.Responses(t, claude.New(launch.Config{}), file, text); got != want {
 			t.Errorf("%s:\n%s, want\n%s", file, got, want)
+		}
+	}
+}
+
+// TestSubAgentsFiles: the responses in the file of a sub-agent tell whose they are and what it was asked.
+func TestSubAgentsFiles(t *testing.T) {
+	text := `{"isSidechain":true,"agentId":"a1","type":"user","message":{"role":"user","content":"look there"},"uuid":"u1","sessionId":"s"}
+{"isSidechain":true,"agentId":"a1","type":"attachment","attachment":{"type":"date"},"rendered":[{"content":"a reminder"}],"uuid":"u2"}
+{"isSidechain":true,"agentId":"a1","type":"assistant","attributionAgent":"Explore","message":{"id":"m1","model":"m","stop_reason":"tool_use",` +
+		`"content":[{"type":"tool_use","name":"Read","input":{}}],"usage":{"input_tokens":9,"output_tokens":4}},"uuid":"u3"}
+{"isSidechain":true,"agentId":"a1","type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"x"}]},"uuid":"u4"}
+{"isSidechain":true,"agentId":"a1","type":"assistant","attributionAgent":"Explore","message":{"id":"m2","model":"m","stop_reason":"end_turn",` +
+		`"content":[{"type":"text","text":"found"}],"usage":{"input_tokens":9,"output_tokens":2}},"uuid":"u5"}
+`
+	for name, c := range map[string]struct {
+		file   string
+		offset int64
+		key    string
+		first  bool
+	}{
+		"whole":    {"subagents/agent-a1.jsonl", 0, "a1", true},
+		"appended": {"subagents/agent-a1.jsonl", 7, "a1", false},
+		"main":     {"main", 0, "", true},
+	} {
+		all, err := claude.New(launch.Config{}).ReadUsage([]thread.Chunk{{File: c.file, Offset: c.offset, Data: []byte(text)}})
+		if err != nil || len(all) != 2 {
+			t.Fatalf("%s: %d, %v", name, len(all), err)
+		}
+		first, last := all[0], all[1]
+		if first.Sub != (thread.SubAgent{Key: c.key, Type: "Explore", Told: true, First: c.first}) || first.Prompt != "look there" ||
+			last.Sub != (thread.SubAgent{Key: c.key, Type: "Explore", Told: true}) || last.Text != "found" || last.Usage.Output != 2 {
+			t.Errorf("%s: %+v, %+v", name, first, last)
 		}
 	}
 }

@@ -16,9 +16,6 @@ import (
 	"orchestrator/thread"
 )
 
-// subagents begins the names of sub-agents' files.
-const subagents = "subagents/"
-
 // maxSubagents limits how many files of sub-agents are read per session.
 const maxSubagents = 500
 

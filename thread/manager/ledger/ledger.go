@@ -160,6 +160,9 @@ func (l *Ledger) side(p *process, e thread.Exchange) {
 	if n == nil {
 		return
 	}
+	if e.Sub.Told && n.seen {
+		return // what we saw of it counts
+	}
 	given := p.place(n, e.Sub, e.Prompt)
 	n.ended(e, len(e.Tools) > 0)
 	if c := p.hands(n.row.ID, e); c.Ends { // unless it is refused: then it asks again

@@ -52,7 +52,7 @@ type native struct {
 	failed   string    // how its newest request failed, "" if it did not
 	said     string    // its last answer, once it may be its final one
 	given    bool
-	seen     bool // a request of it came through the gateway
+	seen     bool // a request of it came through the gateway; else what its CLI tells is all that is known
 }
 
 // newNative returns a sub-agent that was first seen at a time, of a process that is recorded as an execution.
@@ -89,19 +89,28 @@ func (n *native) began(model string) {
 
 // ended takes the end of a request.
 func (n *native) ended(e thread.Exchange, calls bool) {
-	n.open = max(0, n.open-1)
-	n.seen, n.row.Claimed = true, false
+	if e.Sub.Told {
+		if e.Sub.First { // the whole file again
+			n.row.Usage = thread.Usage{}
+		}
+	} else {
+		n.open = max(0, n.open-1)
+		n.seen, n.row.Claimed = true, false
+	}
 	n.named("", e.Model)
 	n.row.Usage = n.row.Usage.Add(e.Usage)
-	if e.Answer == nil || e.Interrupted || e.Status >= 300 {
+	if e.Answer == nil && !e.Sub.Told || e.Interrupted || e.Status >= 300 {
 		if e.Fault != thread.FaultAgent { // else the agent has left, which its end says
 			n.failed = cmp.Or(e.Err, fmt.Sprintf("status %d", e.Status))
 		}
 		return
 	}
 	n.answered, n.failed = true, ""
-	if !calls {
-		n.rests = e.Ended
+	if calls {
+		return
+	}
+	n.rests = e.Ended
+	if !e.Sub.Told || !n.row.State.Final() || n.row.Answer == "" { // else its hook has told it
 		n.says(e.Text)
 	}
 }
