@@ -223,7 +223,7 @@ func (o *Overview) Page(ctx context.Context, a Author, q PageRequest) (Page, err
 	if p.Allocations, err = o.c.Store.Allocations(ctx, x.ID); err != nil {
 		return p, err
 	}
-	if p.Outputs, err = o.c.Store.Outputs(ctx, work.OutputQuery{Execution: string(x.ID), Limit: glancedRuns}); err != nil {
+	if p.Outputs, err = o.c.Store.Outputs(ctx, work.OutputQuery{Execution: string(x.ID), Limit: glancedRuns, Whole: wholeOutputs}); err != nil {
 		return p, err
 	}
 	if x.Bundle != "" { // one that cannot be read explains nothing, and the page has the rest

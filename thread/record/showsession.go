@@ -67,7 +67,7 @@ func (s *Sessions) Show(ctx context.Context, a Author, q SessionRef) (SessionVie
 
 // countOutputs counts the outputs of a work session.
 func (s *Sessions) countOutputs(ctx context.Context, a Author, name string, into map[work.OutputType]int) error {
-	q := work.OutputQuery{Session: name, By: a.seen(), Limit: 1000}
+	q := work.OutputQuery{Session: name, By: a.seen(), Limit: 1000, Whole: 1} // their texts are not asked for
 	for counted := 0; counted < mostCounted; {
 		page, err := s.c.Store.Outputs(ctx, q)
 		if err != nil {
