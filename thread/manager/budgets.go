@@ -423,7 +423,7 @@ func (m *Budgets) find(ctx context.Context, name string) (budget.Payer, exec.Exe
 		}
 	}
 	return budget.Payer{}, exec.Execution{}, thread.Hint(
-		fmt.Errorf("no thread, run or group is called %q: %w", thread.Excerpt(name), thread.ErrNotFound),
+		thread.Kindf(thread.ErrNotFound, "no thread or run is called %q", thread.Excerpt(name)),
 		"`orchestrator budget` lists them; groups are written group:NAME, work sessions session:NAME, all of it is project")
 }
 

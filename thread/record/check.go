@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"orchestrator/thread"
@@ -39,7 +40,7 @@ func (o *Outputs) Check(ctx context.Context, a Author, q CheckOutputs) (Checked,
 	}
 	for _, name := range q.Only {
 		if !slices.Contains(work.CheckNames(), name) {
-			return Checked{}, work.Unknown(name, work.CheckNames())
+			return Checked{}, thread.Hint(thread.Kindf(thread.ErrNotFound, "no check is called %q", thread.Excerpt(name)), "there are "+strings.Join(work.CheckNames(), ", "))
 		}
 	}
 	x, err := o.own(ctx, a, q.Execution)

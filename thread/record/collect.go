@@ -96,7 +96,7 @@ func (o *Outputs) find(ctx context.Context, a Author, ref string) (work.Executio
 	x, err := o.c.Store.Execution(ctx, ref)
 	switch {
 	case errors.Is(err, thread.ErrNotFound):
-		return x, thread.Hint(thread.Kindf(thread.ErrNotFound, "no execution %q", thread.Excerpt(ref)), "`orchestrator exec query` lists them")
+		return x, thread.Hint(thread.Kindf(thread.ErrNotFound, "no execution named %q", thread.Excerpt(ref)), "`orchestrator exec list --all` lists them")
 	case err == nil && !a.sees(x):
 		return x, unseen("the execution " + x.Name)
 	}

@@ -3,7 +3,6 @@ package record
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -188,5 +187,5 @@ func (a *Answers) noType(ctx context.Context, by Author, q ContextRequest) error
 	if len(names) > 0 {
 		hint = "types: " + strings.Join(names[:min(len(names), 12)], ", ")
 	}
-	return thread.Hint(fmt.Errorf("no execution of the type %q: %w", q.Type, thread.ErrNotFound), thread.Meant(meant, hint))
+	return thread.Hint(thread.Kindf(thread.ErrNotFound, "no execution of the type %q", thread.Excerpt(q.Type)), thread.Meant(meant, hint))
 }

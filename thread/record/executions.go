@@ -117,7 +117,7 @@ func (e *Executions) intended(ctx context.Context, a Author, q InitExecution, gi
 		fromBundle(given, &x)
 	}
 	if x.Type == "" {
-		return x, nil, thread.Hint(thread.Kindf(thread.ErrInvalid, "an execution needs the type of its agent"), "name it as you would to a colleague, such as debugger")
+		return x, nil, thread.Hint(thread.Kindf(thread.ErrInvalid, "an execution needs the type of its agent"), "name it with --type, such as debugger")
 	}
 	if err := work.CheckBelongs(x.Session, x.Task, x.Type); err != nil {
 		return x, nil, err

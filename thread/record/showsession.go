@@ -60,9 +60,11 @@ func (s *Sessions) Show(ctx context.Context, a Author, q SessionRef) (SessionVie
 	}
 	for _, sum := range sums {
 		v.Sums = sum
-		v.Spent = work.SpentOf(sum.Usage)
 	}
-	return v, nil
+	// What sub-agents used is within what others did, and of executions by hand it may be that nobody knows it.
+	all, err := (&Answers{s.c}).Stats(ctx, a, StatsRequest{By: work.StatBySession, Session: one.Name})
+	v.Spent = all.Total.Spent
+	return v, err
 }
 
 // countOutputs counts the outputs of a work session.

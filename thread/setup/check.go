@@ -94,8 +94,8 @@ func (s *Setup) chosen(only []string) ([]string, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, thread.Hint(thread.Kindf(thread.ErrNotFound, "this project has no checks"),
-			"add them to .orchestrator.toml: a table [checks] with "+strings.Join(work.CheckNames(), ", ")+", a command each; then `orchestrator trust`, `orchestrator restart`")
+		return nil, thread.Hint(thread.Kindf(thread.ErrNotFound, "this project has no checks that are accepted and read"),
+			"put a table [checks] into .orchestrator.toml, with a command for each of "+strings.Join(work.CheckNames(), ", ")+" that you have; then `orchestrator trust`, `orchestrator restart`")
 	}
 	if len(only) == 0 {
 		return names, nil

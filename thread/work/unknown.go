@@ -8,7 +8,7 @@ import (
 // Unknown returns the error for a name that no execution has, with those of all that are near it.
 func Unknown(ref string, all []string) error {
 	return thread.Hint(thread.Kindf(thread.ErrNotFound, "no execution named %q", thread.Excerpt(ref)),
-		thread.Meant(near.Names(ref, all), "`orchestrator exec list` lists them"))
+		thread.Meant(near.Names(ref, all), "`orchestrator exec list --all` lists them"))
 }
 
 // UnknownSession is Unknown for work sessions.

@@ -101,7 +101,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.ValueRequiredError
 	switch {
 	case errors.As(err, &value):
-		return usagef("--%s %s: use %s", value.GetFlag().Name, value.GetValue(), valueFor(value))
+		return usagef("--%s %s: %s", value.GetFlag().Name, value.GetValue(), valueFor(value))
 	case errors.As(err, &missing):
 		return usagef("--%s needs a value: %s --%s VALUE", missing.GetFlag().Name, cmd.CommandPath(), missing.GetFlag().Name)
 	case errors.As(err, &unknown):
@@ -113,8 +113,15 @@ func flagError(cmd *cobra.Command, err error) error {
 			as = "-" + name
 		}
 		var meant []string
-		for _, n := range near.Names(name, all) {
-			meant = append(meant, "--"+n)
+		for _, n := range all {
+			if strings.HasSuffix(n, "-"+name) { // --type for --agent-type
+				meant = append(meant, "--"+n)
+			}
+		}
+		if len(meant) == 0 {
+			for _, n := range near.Names(name, all) {
+				meant = append(meant, "--"+n)
+			}
 		}
 		return &usageError{err: thread.Hint(fmt.Errorf("no option %s", as),
 			thread.Meant(meant, fmt.Sprintf("`%s --help` lists them", cmd.CommandPath())))}
@@ -122,19 +129,19 @@ func flagError(cmd *cobra.Command, err error) error {
 	return &usageError{err: err}
 }
 
-// valueFor returns what the value of an option looks like.
+// valueFor says what the value of an option looks like.
 func valueFor(wrong *pflag.InvalidValueError) string {
 	switch wrong.GetFlag().Value.Type() {
 	case timeType:
-		return when.Forms
+		return "use " + when.Forms
 	case "duration":
-		return "a time such as 30m"
+		return "use a time such as 30m"
 	case "int", "int64", "uint64", "count":
-		return "a whole number such as 20"
+		return "use a whole number such as 20"
 	case "bool":
-		return "true or false"
+		return "use true or false"
 	case "float64":
-		return "a number such as 0.5"
+		return "use a number such as 0.5"
 	}
 	return wrong.Unwrap().Error()
 }

@@ -16,8 +16,8 @@ import (
 func budgetVerb(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "budget", Short: "Show what may be spent and what is; set it with `budget set`", Args: exactly(),
-		Long: "Show the budgets of the project, of groups, threads and runs: what is spent, what is held back for requests in\n" +
-			"flight, and the limit. A \"?\" stands for what is not known, such as what a subscription login costs.",
+		Long: "Show the budgets of the project, of groups, work sessions, threads and runs: what is spent, what is held back\n" +
+			"for requests in flight, and the limit. A \"?\" stands for what is not known, such as what a subscription login costs.",
 		RunE: c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 			r, err := api.Budgets.Do(ctx, cl, api.None{})
 			if err != nil {
@@ -33,7 +33,7 @@ func budgetVerb(c *cli) *cobra.Command {
 func budgetSet(c *cli) *cobra.Command {
 	var usd, tokens string
 	cmd := &cobra.Command{
-		Use: "set <scope>", Short: "Set what a thread, a run, a group or the project may spend", Args: exactly("<scope>"),
+		Use: "set <scope>", Short: "Set what a thread, a run, a group, a work session or the project may spend", Args: exactly("<scope>"),
 		Long: "Set what may be spent: of project, group:NAME, session:NAME (a work session), a thread or a run that\n" +
 			"has not ended. It holds from the next request on, and what waited for it goes on. 0 allows nothing.",
 		Example:           "orchestrator budget set group:night --usd 5\norchestrator budget set exec-003 --tokens 200k",

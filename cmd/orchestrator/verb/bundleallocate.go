@@ -27,6 +27,7 @@ func bundleAllocate(c *cli) *cobra.Command {
 	var o allocateOptions
 	cmd := &cobra.Command{
 		Use: "allocate <execution> <bundle>", Short: "Record that an execution was given a bundle", Args: exactly("<execution>", "<bundle>"),
+		ValidArgsFunction: completeBundles(c, completeExecutions(c, 1)),
 		Long: "Record that an execution that is written down by hand was given a bundle. What runs of this program were given is\n" +
 			"recorded by itself.",
 	}

@@ -35,6 +35,7 @@ func bundleBrief(c *cli) *cobra.Command {
 	var o briefOptions
 	cmd := &cobra.Command{
 		Use: "brief <bundle>", Short: "Write what an agent is given of a bundle", Args: exactly("<bundle>"),
+		ValidArgsFunction: oneOf(completeBundles(c)),
 		Long: "Write what an agent is given of a bundle: what it shares with others first, then the rest, then its scope. The same\n" +
 			"bundle and template give the same text, byte for byte. `orchestrator help bundles` has the template's functions.",
 	}

@@ -39,6 +39,8 @@ func bundleBudget(c *cli) *cobra.Command {
 			"bundles. It warns at 75 and 90 percent; above the budget it ends with the code 4.",
 	}
 	o.flags(cmd.Flags(), "session")
+	offer(cmd, "session", flagSessions(c))
+	offer(cmd, "bundles", flagBundles(c))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(c, cmd, args) }
 	return cmd
 }

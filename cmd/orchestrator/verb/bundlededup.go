@@ -34,7 +34,7 @@ func (o *dedupOptions) flags(c *cli, f *pflag.FlagSet) {
 func bundleDedup(c *cli) *cobra.Command {
 	var o dedupOptions
 	cmd := &cobra.Command{
-		Use: "dedup [bundles...]", Short: "Find what several bundles share, and put it first in each of them",
+		Use: "dedup [bundles...]", Short: "Find what several bundles share, and put it first in each of them", ValidArgsFunction: completeBundles(c),
 		Long: "Find what several bundles share. Each is kept once more with its shared items first, in one order, so that the\n" +
 			"provider serves what it has just read from its cache; what a bundle has twice is left out. Each agent has a window\n" +
 			"of its own: what is shared fills each of them all the same, it only costs less. The answer tells both apart.",

@@ -18,7 +18,9 @@ func bundleList(c *cli) *cobra.Command {
 	limit := 50
 	cmd := &cobra.Command{Use: "list", Short: "List bundles, newest first", Args: exactly()}
 	cmd.Flags().StringVar(&q.Session, "session", "", "only of this work session")
+	offer(cmd, "session", flagSessions(c))
 	cmd.Flags().StringVar(&q.AgentType, "agent-type", "", "only for this kind of agent")
+	offer(cmd, "agent-type", flagTypes(c))
 	cmd.Flags().IntVarP(&limit, "limit", "n", limit, "maximum number of rows")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 		if limit < 1 {

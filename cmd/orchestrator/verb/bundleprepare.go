@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 	"orchestrator/thread/api"
 	"orchestrator/thread/bundle"
@@ -56,6 +57,9 @@ func bundlePrepare(c *cli) *cobra.Command {
 	}
 	o.flags(c, cmd.Flags())
 	offer(cmd, "agent", c.completeAgents)
+	offer(cmd, "session", flagSessions(c))
+	offer(cmd, "agent-type", flagTypes(c))
+	spelled(cmd, map[string]string{"session-id": "session", "type": "agent-type", "as": "id"})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(c, cmd, args) }
 	return cmd
 }
@@ -89,7 +93,7 @@ func (o *prepareOptions) run(c *cli, cmd *cobra.Command, args []string) error {
 		if c.out.json {
 			return printBundle(c, b)
 		}
-		fmt.Fprintf(c.out.stdout, "%s: %d items, %s tokens, %s of the budget left: %s\n", b.ID, len(b.Items), thread.Tokens(b.Total), thread.Tokens(b.Remaining), o.output.name)
+		fmt.Fprintf(c.out.stdout, "%s: %s, %s tokens, %s of the budget left: %s\n", b.ID, page.Counted(int64(len(b.Items)), "item"), thread.Tokens(b.Total), thread.Tokens(b.Remaining), o.output.name)
 		return nil
 	})(cmd, args)
 }

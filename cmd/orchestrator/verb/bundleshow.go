@@ -20,7 +20,7 @@ func bundleShow(c *cli) *cobra.Command {
 		Use: "show <bundle>", Short: "Print a bundle, or with --item what an agent is given of a file",
 		Long: "Print a bundle in its printed form: that of an id, a hash or a file. With --item the content of one of its\n" +
 			"items, as it was when the bundle was prepared.",
-		Args: exactly("<bundle>"),
+		Args: exactly("<bundle>"), ValidArgsFunction: oneOf(completeBundles(c)),
 	}
 	cmd.Flags().StringVar(&item, "item", "", "print the content of this `FILE`")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -61,7 +61,7 @@ func bundleExplain(c *cli) *cobra.Command {
 		Long: fmt.Sprintf("Say what fills a bundle: KEEP an item, REVIEW one of more than %s tokens, OPTIMIZE one of more than %s;\n"+
 			"what can be left out first, what is in it twice, and data of more than %s tokens that should be staged.",
 			thread.Tokens(bundle.ReviewAbove), thread.Tokens(bundle.OptimizeAbove), thread.Tokens(bundle.InlineAbove)),
-		Args: exactly("<bundle>"),
+		Args: exactly("<bundle>"), ValidArgsFunction: oneOf(completeBundles(c)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			arg, err := bundleArg(c, args[0])
 			if err != nil {

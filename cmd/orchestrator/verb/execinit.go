@@ -36,6 +36,8 @@ func execInit(c *cli) *cobra.Command {
 	f.StringVar(&q.Prompt, "prompt", "", "all of what it is asked; - reads it from standard input")
 	timeVar(f, &q.At, "at", "when it began, if that was not now")
 	offer(cmd, "session", flagSessions(c))
+	offer(cmd, "type", flagTypes(c))
+	offer(cmd, "bundle", flagBundles(c))
 	spelled(cmd, map[string]string{
 		"execution-id": "as", "session-id": "session", "agent-type": "type", "context-token-count": "tokens", "context-bundle": "bundle",
 	})

@@ -26,6 +26,7 @@ func execQuery(c *cli) *cobra.Command {
 	f.StringVar(&q.Session, "session", "", "only of this work session")
 	f.StringVar(&q.Task, "task", "", "with --session: only of its task with this title")
 	f.StringVar(&q.Type, "type", "", "only of this type of agent")
+	offer(cmd, "type", flagTypes(c))
 	offer(cmd, "session", flagSessions(c))
 	spelled(cmd, map[string]string{"session-id": "session", "agent-type": "type"})
 	limit := 50

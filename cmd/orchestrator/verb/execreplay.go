@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
@@ -23,15 +24,19 @@ func execReplay(c *cli) *cobra.Command {
 		Use: "replay [flags] <execution> [-- agent arguments]", Short: "Give an agent again what an execution was given, as a new run",
 		Long: "Give an agent again what an execution was given, word for word, in a new thread: its bundle as it was prepared and its\n" +
 			"prompt. The files that it works in are as they are now. The agent is the same, or for one that was started\n" +
-			"elsewhere the one of --agent; --model takes another model. The new execution says what it repeats.\n" + runCodes,
+			"elsewhere the one of --agent; --model takes another model. The new execution says what it repeats; it is in\n" +
+			"no work session unless --session names one.\n" + runCodes,
 		ValidArgsFunction: completeExecutions(c, 1),
 	}
 	newFlags(c, cmd, &r)
-	once.flags(cmd, true)
+	once.flags(c, cmd, true)
 	t.flags(c, cmd)
 	for _, name := range []string{"once", "bundle", "as-prepared"} {
 		_ = cmd.Flags().MarkHidden(name)
 	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { // it is always a run
+		f.Usage = strings.TrimPrefix(strings.TrimPrefix(f.Usage, "with --once: "), "with --once, ")
+	})
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		words, _ := split(cmd, args)
 		return exactly("<execution>")(cmd, words)

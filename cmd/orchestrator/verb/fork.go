@@ -43,7 +43,7 @@ func forkVerb(c *cli) *cobra.Command {
 	f.StringVar(&r.Base, "base", "", "what its agent leaves out (default: what the thread's does): full, slim, read-only, minimal, or one of yours")
 	offer(cmd, "base", completeBases(c))
 	f.BoolVar(&r.NoStart, "no-start", false, "do not start the agent")
-	once.flags(cmd, true)
+	once.flags(c, cmd, true)
 	t.flags(c, cmd)
 	offer(cmd, "agent", c.completeAgents)
 	offer(cmd, "at", c.completeFork(&r.Thread))

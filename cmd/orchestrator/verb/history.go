@@ -26,10 +26,13 @@ func historyVerb(c *cli) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&q.Path, "file", "", "only what touched this file of the project")
 	cmd.Flags().StringVar(&q.Session, "session", "", "only of this work session")
+	offer(cmd, "session", flagSessions(c))
 	cmd.Flags().StringVar(&q.Task, "task", "", "only of this task")
 	cmd.Flags().StringVar(&q.Type, "type", "", "only of agents of this type, such as debugger")
+	offer(cmd, "type", flagTypes(c))
 	cmd.Flags().StringVarP(&q.Agent, "agent", "a", "", "only of this agent's program")
 	cmd.Flags().StringVar(&q.Bundle, "bundle", "", "only what was given this bundle")
+	offer(cmd, "bundle", flagBundles(c))
 	timeVar(cmd.Flags(), &q.Since, "since", "only since then")
 	timeVar(cmd.Flags(), &q.Until, "until", "only until then")
 	limitVar(cmd, &q.Limit, 20)

@@ -22,7 +22,9 @@ func historyBundles(c *cli) *cobra.Command {
 			"checks of ours; said is what nobody has checked.",
 	}
 	cmd.Flags().StringVar(&q.Type, "type", "", "only what agents of this type were given")
+	offer(cmd, "type", flagTypes(c))
 	cmd.Flags().StringVar(&q.Session, "session", "", "only of this work session")
+	offer(cmd, "session", flagSessions(c))
 	timeVar(cmd.Flags(), &q.Since, "since", "only since then")
 	limitVar(cmd, &q.Limit, 20)
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, _ []string) error {

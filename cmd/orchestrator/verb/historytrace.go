@@ -22,12 +22,12 @@ import (
 func historyTrace(c *cli) *cobra.Command {
 	var q record.TraceRequest
 	cmd := &cobra.Command{
-		Use: "trace <ref>", Short: "Show on one page what an execution, an output, a file or a bundle belongs to, and what is wrong",
+		Use: "trace <name>", Short: "Show on one page what an execution, an output, a file or a bundle belongs to, and what is wrong",
 		Long: "Show the chain that something is a part of: work session, task, bundle and its pieces, execution, outputs, checks.\n" +
-			"<ref> is an execution (exec-003), the number of an output (42), a file of the project that came of an execution, or\n" +
+			"<name> is an execution (exec-003), the number of an output (42), a file of the project that came of an execution, or\n" +
 			"a bundle (bundle-001). What is wrong comes first, marked with ! and with the next command; - marks what may be\n" +
 			"right. Files that were given are compared with what they are now.",
-		Example: "orchestrator history trace exec-003", Args: exactly("<ref>"),
+		Example: "orchestrator history trace exec-003", Args: exactly("<name>"),
 		ValidArgsFunction: completeExecutions(c, 1),
 	}
 	cmd.Flags().BoolVar(&q.Full, "full", false, "all of what was asked and said, not only the beginning")

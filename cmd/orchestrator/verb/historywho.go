@@ -22,6 +22,7 @@ func historyWho(c *cli) *cobra.Command {
 			"of each. If nothing is called so, those are shown that have the words.",
 	}
 	cmd.Flags().StringVar(&q.Session, "session", "", "the work session of the task, if several have one of that title")
+	offer(cmd, "session", flagSessions(c))
 	limitVar(cmd, &q.Limit, 100)
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		if q.Limit < 1 {

@@ -81,7 +81,7 @@ func newVerb(c *cli) *cobra.Command {
 		Long: "Start a new thread. Arguments after -- go to the agent; with --agent command they are the program.",
 	}
 	newFlags(c, cmd, &r)
-	once.flags(cmd, false)
+	once.flags(c, cmd, false)
 	cmd.Flags().StringVarP(&r.Prompt, "prompt", "p", "", "first prompt; - reads it from standard input")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		words, rest := split(cmd, args)

@@ -27,7 +27,7 @@ type onceOptions struct {
 }
 
 // flags adds the flags of a verb. One that follows its run need not.
-func (o *onceOptions) flags(cmd *cobra.Command, follows bool) {
+func (o *onceOptions) flags(c *cli, cmd *cobra.Command, follows bool) {
 	f := cmd.Flags()
 	f.BoolVar(&o.once.On, "once", false, "run without a terminal: one prompt, its answer, an end; see \"orchestrator help runs\"")
 	f.BoolVar(&o.once.ReadOnly, "read-only", false, "with --once: the agent's own switch refuses to change files, and the folder is compared afterwards")
@@ -52,6 +52,9 @@ func (o *onceOptions) flags(cmd *cobra.Command, follows bool) {
 	if follows {
 		f.BoolVarP(&o.detach, "detach", "d", false, "with --once: print the execution's name and do not wait")
 	}
+	offer(cmd, "session", flagSessions(c))
+	offer(cmd, "type", flagTypes(c))
+	offer(cmd, "bundle", flagBundles(c))
 	offer(cmd, "lost", cobra.FixedCompletions(policies(), cobra.ShellCompDirectiveNoFileComp))
 	offer(cmd, "on-fail", cobra.FixedCompletions(onFails(), cobra.ShellCompDirectiveNoFileComp))
 	offer(cmd, "tier", cobra.FixedCompletions(names(thread.Tiers()), cobra.ShellCompDirectiveNoFileComp))

@@ -26,7 +26,7 @@ func outputCollect(c *cli) *cobra.Command {
 	f.StringVar(&name, "execution", "", "the execution, if it is no argument")
 	f.StringSliceVar(&q.Deliverables, "deliverables", nil, "`FILES` that it hands over, with commas")
 	f.BoolVar(&q.All, "all", false, "all files that have changed since it began")
-	f.StringVar(&q.Validation, "validation-results", "", "what it says of checks: `format:pass,lint:pass,types:pass,tests:pass,coverage:85`")
+	f.StringVar(&q.Validation, "validation-results", "", "`RESULTS` that it claims of checks: format:pass,lint:pass,types:pass,tests:pass,coverage:85")
 	f.StringArrayVar(&q.Insights, "insights", nil, "`TEXT` that it found out; may be repeated")
 	f.StringArrayVar(&q.Errors, "errors", nil, "`TEXT` of what went wrong; may be repeated")
 	offer(cmd, "execution", flagExecutions(c))

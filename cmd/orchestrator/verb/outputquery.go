@@ -40,6 +40,7 @@ func outputQuery(c *cli) *cobra.Command {
 	cmd.Flags().StringVar(&o.q.Execution, "execution", "", "only of this execution")
 	cmd.Flags().BoolVar(&o.q.Current, "current", false, "only the newest version of each file; what is claimed of it is beside what was seen")
 	offer(cmd, "session", flagSessions(c))
+	offer(cmd, "agent-type", flagTypes(c))
 	offer(cmd, "execution", flagExecutions(c))
 	spelled(cmd, map[string]string{"session-id": "session", "execution-id": "execution"})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(c, cmd, args) }

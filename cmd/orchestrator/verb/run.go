@@ -23,7 +23,7 @@ func runVerb(c *cli) *cobra.Command {
 			"With --once it runs without a terminal, and its process ends with the answer. Ctrl+C cancels it.\n" + runCodes,
 	}
 	newFlags(c, cmd, &r)
-	once.flags(cmd, true)
+	once.flags(c, cmd, true)
 	t.flags(c, cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		words, rest := split(cmd, args)

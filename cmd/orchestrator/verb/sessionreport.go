@@ -36,7 +36,7 @@ func sessionReport(c *cli) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.session, "session", "", "the work session, if it is no argument")
 	f.StringVar(&o.template, "template", "", "`FILE` of Go's template language; "+report.Synthesis+" is built in, unless there is a file of that name")
-	f.StringVar(&o.output, "output", "", "`FILE` to write it to (default: standard output)")
+	f.StringVarP(&o.output, "output", "o", "", "`FILE` to write it to (default: standard output)")
 	f.BoolVar(&o.force, "force", false, "replace a file that is there")
 	o.format = formatted(c, cmd, "markdown", "markdown-log", "json")
 	offer(cmd, "session", flagSessions(c))

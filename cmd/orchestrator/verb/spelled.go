@@ -1,6 +1,9 @@
 package verb
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -25,6 +28,10 @@ func argOr(cmd *cobra.Command, args []string, flag, value string) (string, error
 	case value != "":
 		return value, nil
 	default:
-		return "", usagef("%s needs --%s, or its value as an argument: %s", cmd.Name(), flag, cmd.CommandPath())
+		right := strings.TrimSpace(cmd.Example)
+		if right == "" || strings.Contains(right, "\n") || !strings.HasPrefix(right, cmd.CommandPath()) {
+			right = fmt.Sprintf("%s --%s %s", cmd.CommandPath(), flag, strings.ToUpper(flag))
+		}
+		return "", usagef("%s needs --%s, or its value as an argument: %s", cmd.CommandPath()[len(cmd.Root().Name())+1:], flag, right)
 	}
 }

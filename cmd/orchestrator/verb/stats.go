@@ -25,7 +25,9 @@ func statsVerb(c *cli) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&by, "by", string(work.StatByType), "type, agent, model, bundle, session, origin or day")
 	cmd.Flags().StringVar(&q.Session, "session", "", "only of this work session")
+	offer(cmd, "session", flagSessions(c))
 	cmd.Flags().StringVar(&q.Type, "type", "", "only of agents of this type")
+	offer(cmd, "type", flagTypes(c))
 	timeVar(cmd.Flags(), &q.Since, "since", "only since then")
 	timeVar(cmd.Flags(), &q.Until, "until", "only until then")
 	offer(cmd, "by", cobra.FixedCompletions(names(record.Grouped()), cobra.ShellCompDirectiveNoFileComp))

@@ -188,7 +188,7 @@ func (c *cli) projectFile() (acceptance, error) {
 		all = append(all, lines...)
 		a.parts = append(a.parts, part{setup.Place(c.project.Root, place), named})
 		a.shown = append(a.shown, lines...)
-		a.note = "The commands, including the files of " + root + " that they name, of which a copy runs, but not what those start in turn."
+		a.note = "You accept these commands and the files of " + root + " that they name, of which a copy runs, but not what those start in turn."
 		missing = append(missing, commands.Missing(root)...)
 	}
 	a.json["accepts"] = all

@@ -124,6 +124,9 @@ func DataOf(r record.Report) Data {
 			continue
 		}
 		d.Totals.In, d.Totals.Out, unknown = d.Totals.In+one.In, d.Totals.Out+one.Out, unknown+x.Row.Unknown
+		if x.Row.Cost == nil && x.Row.Unknown == 0 {
+			unknown++ // nobody has said what it cost
+		}
 		if x.Row.Cost != nil {
 			cost += *x.Row.Cost
 		}

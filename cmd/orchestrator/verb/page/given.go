@@ -36,7 +36,10 @@ func Given(w io.Writer, list []record.Given) {
 
 // cameOf is how an execution ended and what it used.
 func cameOf(r work.Row) string {
-	text := fmt.Sprintf("%s in %s, %s tokens in (%s cached), %s out, %s", r.State, took(r), thread.Tokens(r.In), thread.Tokens(r.Cached), thread.Tokens(r.Out), r.Money())
+	text := fmt.Sprintf("%s in %s, cost %s", r.State, took(r), spent(r.Spent))
+	if r.Cached > 0 {
+		text += fmt.Sprintf(", %s of them cached", thread.Tokens(r.Cached))
+	}
 	return text + joined(": ", plain.Line(plain.First(r.Error)))
 }
 

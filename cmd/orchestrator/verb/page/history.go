@@ -170,7 +170,7 @@ func phase(p work.Phase) string {
 // Produced prints what bundles produced.
 func Produced(w io.Writer, list []record.Produced, now time.Time) {
 	if len(list) == 0 {
-		fmt.Fprintln(w, "no execution was given a bundle yet; `orchestrator help contexts` says how to prepare one")
+		fmt.Fprintln(w, "no such execution was given a bundle; `orchestrator help bundles` says how to prepare one")
 		return
 	}
 	var t Columns

@@ -76,7 +76,7 @@ func outputCells(o work.Output) (what, changed, more string) {
 		lines, _ := work.Compared(claimed, checked)
 		return strings.Join(lines, ", "), "", ""
 	default:
-		what = plain.First(record.Text(o))
+		what = plain.Cut(plain.First(record.Text(o)), 60)
 	}
 	if o.Metadata.Claimed && o.Type == work.OutputDeliverable {
 		notes = append(notes, "claimed")

@@ -71,6 +71,14 @@ func Took(x work.Execution, now time.Time) string {
 	return thread.Elapsed(max(0, now.Sub(x.Started)-x.Waited))
 }
 
+// spent says what was spent, and of how many tokens.
+func spent(s work.Spent) string {
+	if s.Cost == nil && s.In+s.Out == 0 {
+		return "? (nobody has said it)"
+	}
+	return fmt.Sprintf("%s, %s tokens in, %s out", s.Money(), thread.Tokens(s.In), thread.Tokens(s.Out))
+}
+
 // runCost is what an execution has cost: "?" stands for what is not known.
 func runCost(x work.Execution) string { return cmp.Or(x.Usage.Money(), "-") }
 
@@ -106,8 +114,7 @@ func Execution(w io.Writer, x work.Execution, asked, answered string, names map[
 	} else if took != "-" {
 		line("time", took)
 	}
-	line("cost", fmt.Sprintf("%s, %s tokens in, %s out", runCost(x),
-		thread.Tokens(x.Usage.Input+x.Usage.CacheRead+x.Usage.CacheWrite), thread.Tokens(x.Usage.Output)))
+	line("cost", spent(work.RowOf(x).Spent))
 	line("budget", budget.Format(x.Budget))
 	line("group", x.Group)
 	line("model", thread.SayModel(x.Model, x.Chosen))

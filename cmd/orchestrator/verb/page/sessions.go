@@ -55,7 +55,7 @@ func Session(w io.Writer, v record.SessionView, now time.Time) {
 	line("by", recorder(v.By, v.User, v.Host))
 	line("metadata", string(v.Metadata))
 	line("runs", fmt.Sprintf("%d: %d open, %d completed, %d failed", v.Sums.Runs, v.Sums.Open, v.Sums.Completed, v.Sums.Failed))
-	line("cost", fmt.Sprintf("%s, %s tokens in, %s out", v.Spent.Money(), thread.Tokens(v.Spent.In), thread.Tokens(v.Spent.Out)))
+	line("cost", spent(v.Spent))
 	var outputs []string
 	for _, kind := range work.OutputTypes() {
 		if n := v.Outputs[kind]; n > 0 {

@@ -151,7 +151,7 @@ func chain(w io.Writer, t record.Trace, names map[thread.ID]string, now time.Tim
 		fact(w, "cost", "not yet written down")
 		return
 	}
-	fact(w, "cost", fmt.Sprintf("%s, %s tokens in, %s out%s", r.Money(), thread.Tokens(r.In), thread.Tokens(r.Out), joined(", of ", budget.Format(x.Budget))))
+	fact(w, "cost", spent(r.Spent)+joined(", of ", budget.Format(x.Budget)))
 }
 
 // agentOf is the agent of a thread.
