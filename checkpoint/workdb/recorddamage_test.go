@@ -95,7 +95,7 @@ func filledRecord(t *testing.T) (path string, file []byte, all map[string]any) {
 		name := fmt.Sprintf("s-%02d", i)
 		_, err := s.AddSession(ctx, work.Session{Name: name, Scope: strings.Repeat("the scope ", 10)})
 		ok(err)
-		_, err = s.PutTask(ctx, work.Task{Session: name, Title: "part", Body: strings.Repeat("body ", 20)})
+		_, err = s.ChangeTask(ctx, name, "part", func(t *work.Task) error { t.Body = strings.Repeat("body ", 20); return nil })
 		ok(err)
 		text := strings.Repeat(fmt.Sprint("content of ", i, " "), 50)
 		b := work.KeptBundle{Bundle: work.Bundle{AgentType: "a", Items: []work.BundleItem{{Type: work.ItemFile, Source: "f"}}},

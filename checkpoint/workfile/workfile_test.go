@@ -54,7 +54,10 @@ func fill(t *testing.T, s work.Keeper) {
 		Metadata: json.RawMessage(`{"a":1}`), Created: start, Updated: start,
 	})
 	must(err)
-	_, err = s.PutTask(ctx, work.Task{Session: "orch-1", Title: "index", Status: work.TaskComplete, Created: start, Updated: start})
+	_, err = s.ChangeTask(ctx, "orch-1", "index", func(t *work.Task) error {
+		t.Status, t.Created, t.Updated = work.TaskComplete, start, start
+		return nil
+	})
 	must(err)
 	for _, text := range []string{"one", "two with " + key} {
 		shared := hash([]byte("shared"))

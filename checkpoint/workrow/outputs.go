@@ -79,34 +79,10 @@ func outputPairs(n int64, x work.Execution, o work.Output) ([]Pair, error) {
 
 // AddOutputs stores what came of an execution.
 func (s *Store) AddOutputs(ctx context.Context, id work.ID, outputs []work.Output) ([]work.Output, error) {
-	need := int64(rowSize)
-	for _, o := range outputs {
-		need += int64(len(o.Content)) + rowSize
-	}
 	var out []work.Output
-	err := s.db.Write(ctx, need, func(tx Tx) error {
-		r, x, err := s.get(tx, id)
-		if err != nil {
-			return err
-		}
-		out = make([]work.Output, 0, len(outputs))
-		var paths []string
-		for _, o := range outputs {
-			if o, err = work.AddedOutput(x, o, s.now()); err != nil {
-				return err
-			}
-			out, paths = append(out, o), append(paths, o.Path)
-		}
-		if err := s.lines(tx, x, paths); err != nil {
-			return err
-		}
-		for i, o := range out {
-			if out[i], err = s.addOutput(tx, r.N, x, o); err != nil {
-				return err
-			}
-			failpoint.Hit("work.output.row")
-		}
-		return s.d.reword(tx, r.N, nil, work.PathWords(paths))
+	err := s.db.Write(ctx, sizeOf(outputs), func(tx Tx) (err error) {
+		out, err = s.addOutputs(tx, id, outputs)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -126,6 +102,59 @@ func (s *Store) lines(tx Tx, x work.Execution, paths []string) error {
 		}
 	}
 	return nil
+}
+
+// End changes an execution and stores what came of it.
+func (s *Store) End(
+	ctx context.Context, id work.ID, fence int64, change func(*work.Execution) error, outputs []work.Output, events ...work.Event,
+) (work.Execution, []work.Output, error) {
+	var x work.Execution
+	var out []work.Output
+	err := s.db.Write(ctx, size(events)+sizeOf(outputs), func(tx Tx) (err error) {
+		if out, err = s.addOutputs(tx, id, outputs); err == nil { // first: locks are taken in the order of AddOutputs
+			x, err = s.rewrite(tx, id, s.changing(fence, change, events))
+		}
+		return err
+	})
+	if err != nil {
+		return work.Execution{}, nil, err
+	}
+	return x, out, nil
+}
+
+// sizeOf is about how much room outputs need.
+func sizeOf(outputs []work.Output) int64 {
+	need := int64(rowSize)
+	for _, o := range outputs {
+		need += int64(len(o.Content)) + rowSize
+	}
+	return need
+}
+
+// addOutputs is AddOutputs in a transaction.
+func (s *Store) addOutputs(tx Tx, id work.ID, outputs []work.Output) ([]work.Output, error) {
+	r, x, err := s.get(tx, id)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]work.Output, 0, len(outputs))
+	var paths []string
+	for _, o := range outputs {
+		if o, err = work.AddedOutput(x, o, s.now()); err != nil {
+			return nil, err
+		}
+		out, paths = append(out, o), append(paths, o.Path)
+	}
+	if err := s.lines(tx, x, paths); err != nil {
+		return nil, err
+	}
+	for i, o := range out {
+		if out[i], err = s.addOutput(tx, r.N, x, o); err != nil {
+			return nil, err
+		}
+		failpoint.Hit("work.output.row")
+	}
+	return out, s.d.reword(tx, r.N, nil, work.PathWords(paths))
 }
 
 // stored finds what an execution has of an output already: with a path the newest version, if that is the same.

@@ -154,19 +154,19 @@ func taskPairs(session int64, t work.Task) ([]Pair, error) {
 		{"sum", sum}, {"doc", doc}}, nil
 }
 
-// PutTask stores a task.
-func (s *Store) PutTask(ctx context.Context, t work.Task) (work.Task, error) {
+// ChangeTask changes a task in one step.
+func (s *Store) ChangeTask(ctx context.Context, session, title string, change func(*work.Task) error) (work.Task, error) {
 	var out work.Task
 	err := s.db.Write(ctx, rowSize, func(tx Tx) error {
-		r, session, err := s.sessionOf(tx, t.Session, s.d.Lock)
+		r, v, err := s.sessionOf(tx, session, s.d.Lock)
 		if err != nil {
 			return err
 		}
 		var old *work.Task
-		err = tx.Query(oneTask, []any{r.n, t.Title}, func(scan Scan) error {
-			var title string
+		err = tx.Query(oneTask, []any{r.n, title}, func(scan Scan) error {
+			var name string
 			var sum, doc []byte
-			if err := scan(&title, &sum, &doc); err != nil {
+			if err := scan(&name, &sum, &doc); err != nil {
 				return err
 			}
 			old = &work.Task{Created: s.now()} // of one that is damaged
@@ -177,11 +177,11 @@ func (s *Store) PutTask(ctx context.Context, t work.Task) (work.Task, error) {
 			return err
 		}
 		if old == nil {
-			if err := session.Open(); err != nil {
+			if err := v.Open(); err != nil {
 				return err
 			}
 		}
-		if out, err = work.PutTask(t, old, s.now()); err != nil {
+		if out, err = work.ChangedTask(session, title, old, change, s.now()); err != nil {
 			return err
 		}
 		cols, err := taskPairs(r.n, out)

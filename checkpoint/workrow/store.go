@@ -113,12 +113,19 @@ func (s *Store) Claim(ctx context.Context, id work.ID, server string, at time.Ti
 func (s *Store) Change(
 	ctx context.Context, id work.ID, fence int64, change func(*work.Execution) error, events ...work.Event,
 ) (work.Execution, error) {
-	return s.write(ctx, id, size(events), func(x work.Execution) (work.Execution, []work.Event, error) {
+	return s.write(ctx, id, size(events), s.changing(fence, change, events))
+}
+
+// changing is the change of Change.
+func (s *Store) changing(
+	fence int64, change func(*work.Execution) error, events []work.Event,
+) func(work.Execution) (work.Execution, []work.Event, error) {
+	return func(x work.Execution) (work.Execution, []work.Event, error) {
 		if x.Fence != fence {
 			return x, nil, work.ErrFence
 		}
 		return work.Changed(x, false, change, events, s.now())
-	})
+	}
 }
 
 // Supersede changes an execution in one step and raises its fence.
@@ -146,45 +153,51 @@ func (s *Store) write(
 	ctx context.Context, id work.ID, need int64, change func(work.Execution) (work.Execution, []work.Event, error),
 ) (work.Execution, error) {
 	var out work.Execution
-	err := s.db.Write(ctx, need, func(tx Tx) error {
-		r, old, err := s.get(tx, id)
-		if err != nil {
-			return err
-		}
-		x, events, err := change(old)
-		if err != nil {
-			return err
-		}
-		if x.Session != old.Session {
-			if err := s.joins(tx, x.Kind, x.Session); err != nil {
-				return err
-			}
-		}
-		var rows []EventRow
-		if len(events) > 0 {
-			seq, err := last(tx, r.N)
-			if err != nil {
-				return err
-			}
-			if x, rows, err = numbered(x, seq, events); err != nil {
-				return err
-			}
-		}
-		if out = x; x != old {
-			if err := s.update(tx, r.N, old, x, rows); err != nil {
-				return err
-			}
-		}
-		failpoint.Hit("work.write.row")
-		if err := s.d.wroteEvents(tx, out, 0, rows); err != nil {
-			return err
-		}
-		return note(tx, r.N, rows)
+	err := s.db.Write(ctx, need, func(tx Tx) (err error) {
+		out, err = s.rewrite(tx, id, change)
+		return err
 	})
 	if err != nil {
 		return work.Execution{}, err
 	}
 	return out, nil
+}
+
+// rewrite is write in a transaction.
+func (s *Store) rewrite(tx Tx, id work.ID, change func(work.Execution) (work.Execution, []work.Event, error)) (work.Execution, error) {
+	r, old, err := s.get(tx, id)
+	if err != nil {
+		return old, err
+	}
+	x, events, err := change(old)
+	if err != nil {
+		return x, err
+	}
+	if x.Session != old.Session {
+		if err := s.joins(tx, x.Kind, x.Session); err != nil {
+			return x, err
+		}
+	}
+	var rows []EventRow
+	if len(events) > 0 {
+		seq, err := last(tx, r.N)
+		if err != nil {
+			return x, err
+		}
+		if x, rows, err = numbered(x, seq, events); err != nil {
+			return x, err
+		}
+	}
+	if x != old {
+		if err := s.update(tx, r.N, old, x, rows); err != nil {
+			return x, err
+		}
+	}
+	failpoint.Hit("work.write.row")
+	if err := s.d.wroteEvents(tx, x, 0, rows); err != nil {
+		return x, err
+	}
+	return x, note(tx, r.N, rows)
 }
 
 // update replaces the row of an execution, and of what it is searched by what has changed; events are those that follow.

@@ -181,9 +181,9 @@ func testWritten(_ *testing.T, f *fixture) {
 	f.equal(count(0), int64(0))
 	_, err := r.AddSession(f.ctx, work.Session{Name: "s1", Scope: "x", By: "t1"})
 	f.ok(err)
-	_, err = r.PutTask(f.ctx, work.Task{Session: "s1", Title: "a", By: "t1"})
+	_, err = f.task(work.Task{Session: "s1", Title: "a", By: "t1"})
 	f.ok(err)
-	_, err = r.PutTask(f.ctx, work.Task{Session: "s1", Title: "a", By: "t1", Body: "again"})
+	_, err = f.task(work.Task{Session: "s1", Title: "a", By: "t1", Body: "again"})
 	f.ok(err)
 	x := f.by(func(x *work.Execution) { x.By, x.Thread = "t1", "t1" })
 	o := insight("long")
@@ -210,7 +210,7 @@ func testWritten(_ *testing.T, f *fixture) {
 func testLoad(t *testing.T, f *fixture) {
 	recordedSome(f)
 	r := f.rec()
-	_, err := r.PutTask(f.ctx, work.Task{Session: "s1", Title: "part", Status: work.TaskComplete})
+	_, err := f.task(work.Task{Session: "s1", Title: "part", Status: work.TaskComplete})
 	f.ok(err)
 	b, content := bundle("", "one", "a", "b")
 	_, err = r.PutBundle(f.ctx, b, content)
@@ -340,7 +340,7 @@ func testHostileRecord(_ *testing.T, f *fixture) {
 	r := f.rec()
 	s, err := r.AddSession(f.ctx, work.Session{Name: "s1", Scope: bad, Host: bad, User: bad, Metadata: json.RawMessage(`{"k":"\u0000\\u0000"}`)})
 	f.ok(err)
-	task, err := r.PutTask(f.ctx, work.Task{Session: "s1", Title: bad, Body: bad})
+	task, err := f.task(work.Task{Session: "s1", Title: bad, Body: bad})
 	f.ok(err)
 	x := f.by(func(x *work.Execution) {
 		x.Session, x.Task, x.Type, x.Scope, x.Model, x.Bundle, x.Key, x.Dir, x.Host, x.Agent = "s1", bad, bad, bad, bad, bad, bad, bad, bad, bad

@@ -159,22 +159,32 @@ func testBelongs(_ *testing.T, f *fixture) {
 	f.equal(f.recorded(work.RecordQuery{Session: "s1"}), names)
 }
 
+// task has a task of a work session be as given; one that is there keeps its time.
+func (f *fixture) task(t work.Task) (work.Task, error) {
+	return f.rec().ChangeTask(f.ctx, t.Session, t.Title, func(is *work.Task) error {
+		if !is.Created.IsZero() {
+			t.Created = is.Created
+		}
+		*is = t
+		return nil
+	})
+}
+
 func testTasks(_ *testing.T, f *fixture) {
 	f.session("s1")
-	r := f.rec()
-	_, err := r.PutTask(f.ctx, work.Task{Session: "none", Title: "a"})
+	_, err := f.task(work.Task{Session: "none", Title: "a"})
 	f.is(err, thread.ErrNotFound)
-	_, err = r.PutTask(f.ctx, work.Task{Session: "s1"})
+	_, err = f.task(work.Task{Session: "s1"})
 	f.is(err, thread.ErrInvalid)
-	a, err := r.PutTask(f.ctx, work.Task{Session: "s1", Title: "a", Created: start})
+	a, err := f.task(work.Task{Session: "s1", Title: "a", Created: start})
 	f.ok(err)
-	b, err := r.PutTask(f.ctx, work.Task{Session: "s1", Title: "b", Body: "all"})
+	b, err := f.task(work.Task{Session: "s1", Title: "b", Body: "all"})
 	f.ok(err)
-	a2, err := r.PutTask(f.ctx, work.Task{Session: "s1", Title: "a", Status: work.TaskComplete, Created: start.Add(time.Hour)})
+	a2, err := f.task(work.Task{Session: "s1", Title: "a", Status: work.TaskComplete, Created: start.Add(time.Hour)})
 	f.ok(err)
 	f.equal([]any{a.Status, a2.Status, a2.Created}, []any{work.TaskPending, work.TaskComplete, start})
 	f.reopen()
-	r = f.rec()
+	r := f.rec()
 	got, err := r.Tasks(f.ctx, "s1")
 	f.ok(err)
 	f.equal(got, []work.Task{a2, b})

@@ -21,7 +21,7 @@ type Bounds struct {
 	// OnFail and Fallbacks, by agent, are those that are configured.
 	OnFail    work.OnFail
 	Fallbacks map[string]string
-	// Sessions are the work sessions that it may name: that of the caller, and those that the caller has made.
+	// Sessions are the work sessions that it may name: those that admit the caller (work.Session.Admits).
 	Sessions []string
 	// ReadOnly is set if the caller itself may change no files.
 	ReadOnly bool

@@ -9,8 +9,8 @@ import (
 	exec "orchestrator/thread/work"
 )
 
-// mostOfTask is how many executions of a task decide about its status: the newest.
-const mostOfTask = 200
+// mostBegun is how many executions of a task are looked at for one that has begun: the newest.
+const mostBegun = 200
 
 // noted takes that an execution has another state. It does not block.
 func (m *workSessions) noted(x exec.Execution) {
@@ -73,15 +73,15 @@ func (m *workSessions) settle() {
 
 // settleOne writes the status of a task as its executions are, and of its work session if something of that has begun.
 func (m *workSessions) settleOne(ctx context.Context, t taskOf, restart bool) error {
-	list, err := m.record.Recorded(ctx, exec.RecordQuery{Session: t.session, Task: t.title, Limit: mostOfTask})
+	list, err := m.record.Recorded(ctx, exec.RecordQuery{Session: t.session, Task: t.title, Limit: mostBegun})
 	if err != nil || len(list) == 0 {
 		return err
 	}
+	s, err := m.of(ctx, t.session)
 	begun := false
 	for _, x := range list {
-		begun = begun || x.State != exec.Queued
+		begun = begun || x.State != exec.Queued && x.Moves(s.By)
 	}
-	s, err := m.of(ctx, t.session)
 	if err == nil && begun && s.Status == exec.SessionPlanning {
 		err = m.change(ctx, t.session, (*exec.Session).Begin)
 	}
@@ -91,33 +91,7 @@ func (m *workSessions) settleOne(ctx context.Context, t taskOf, restart bool) er
 	if t.title == "" {
 		return nil
 	}
-	tasks, err := m.record.Tasks(ctx, t.session)
-	if err != nil {
-		return err
-	}
-	now := exec.Task{Session: t.session, Title: t.title, By: list[len(list)-1].By, Created: m.cfg.now()}
-	for _, is := range tasks {
-		if is.Title == t.title {
-			now = is
-		}
-	}
-	status := exec.TaskStatusOf(list)
-	if now.Status == status || restart && !later(list, now.Updated) {
-		return nil
-	}
-	now.Status, now.Updated = status, m.cfg.now()
-	_, err = m.record.PutTask(ctx, now)
-	return err
-}
-
-// later reports whether something has happened to executions after a time.
-func later(list []exec.Execution, at time.Time) bool {
-	for _, x := range list {
-		if x.Created.After(at) || x.Started.After(at) || x.Ended.After(at) {
-			return true
-		}
-	}
-	return false
+	return exec.SettleTask(ctx, m.record, m.cfg.now, t.session, t.title, restart)
 }
 
 // recover looks at the tasks that an earlier server left in progress.

@@ -42,8 +42,8 @@ func (b *Bundles) Prepare(ctx context.Context, by Author, q PrepareRequest) (bun
 	o := q.Order
 	o.By = by.Thread
 	if o.Session != "" {
-		if _, err := b.c.Store.Session(ctx, o.Session); err != nil {
-			return bundle.Made{}, unknownSession(o.Session, err)
+		if _, err := b.c.joined(ctx, by, o.Session); err != nil {
+			return bundle.Made{}, err
 		}
 	}
 	made, err := bundle.Make(o, b.c.target(ctx, o.Agent, o.Model), b.c.Now())
@@ -52,14 +52,6 @@ func (b *Bundles) Prepare(ctx context.Context, by Author, q PrepareRequest) (bun
 	}
 	made.Kept, err = b.keep(ctx, by, made.Kept, made.Pieces)
 	return made, err
-}
-
-// unknownSession says that there is no such work session, if that is what is wrong.
-func unknownSession(name string, err error) error {
-	if errors.Is(err, thread.ErrNotFound) {
-		return work.UnknownSession(name, nil)
-	}
-	return err
 }
 
 // keep stores a bundle, if its author may have so much.
@@ -252,9 +244,9 @@ func (b *Bundles) Budget(ctx context.Context, by Author, q BudgetRequest) (bundl
 		return sum, thread.Kindf(thread.ErrInvalid, "the budget of what? Name a work session, or bundles")
 	}
 	if q.Session != "" {
-		s, err := b.c.Store.Session(ctx, q.Session)
+		s, err := b.c.session(ctx, by, q.Session)
 		if err != nil {
-			return sum, unknownSession(q.Session, err)
+			return sum, err
 		}
 		if sum.Warn == 0 {
 			sum.Warn = s.WarnAt

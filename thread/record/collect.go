@@ -34,19 +34,32 @@ const (
 
 // Collect writes down what came of an execution, and returns it as it is stored: what is there already is not stored again.
 func (o *Outputs) Collect(ctx context.Context, a Author, q CollectOutputs) ([]work.Output, error) {
-	size := len(q.Validation)
-	for _, texts := range [][]string{q.Deliverables, q.Insights, q.Errors} {
-		for _, s := range texts {
-			size += len(s)
-		}
-	}
-	if err := o.c.mayRecord(ctx, a, size); err != nil {
+	if err := o.c.mayRecord(ctx, a, len(q.Validation)+textSize(q.Deliverables, q.Insights, q.Errors)); err != nil {
 		return nil, err
 	}
 	x, err := o.own(ctx, a, q.Execution)
 	if err != nil {
 		return nil, err
 	}
+	all, err := o.collected(ctx, a, x, q)
+	if err != nil {
+		return nil, err
+	}
+	return o.c.Store.AddOutputs(ctx, x.ID, all)
+}
+
+// textSize is how long texts are.
+func textSize(of ...[]string) (n int) {
+	for _, texts := range of {
+		for _, s := range texts {
+			n += len(s)
+		}
+	}
+	return n
+}
+
+// collected returns what came of an execution, as it is to be stored.
+func (o *Outputs) collected(ctx context.Context, a Author, x work.Execution, q CollectOutputs) ([]work.Output, error) {
 	var all []work.Output
 	for _, notes := range []struct {
 		of    work.OutputType
@@ -79,7 +92,7 @@ func (o *Outputs) Collect(ctx context.Context, a Author, q CollectOutputs) ([]wo
 	for i := range all {
 		all[i].By = a.Thread
 	}
-	return o.c.Store.AddOutputs(ctx, x.ID, all)
+	return all, nil
 }
 
 // own finds an execution for which an author may write down what came of it.

@@ -22,10 +22,10 @@ type CompleteExecution struct {
 	At time.Time `json:"completed_at,omitzero"`
 }
 
-// Complete writes down how an execution by hand ended, once. Its deliverables are recorded before, so that one that has
-// ended has all of them.
+// Complete writes down how an execution by hand ended, once, with its deliverables: both or neither is stored, so that
+// what is refused leaves nothing.
 func (e *Executions) Complete(ctx context.Context, a Author, q CompleteExecution) (ExecutionAnswer, error) {
-	if err := e.c.mayRecord(ctx, a, len(q.Message)+len(q.Error)); err != nil {
+	if err := e.c.mayRecord(ctx, a, len(q.Message)+len(q.Error)+textSize(q.Deliverables)); err != nil {
 		return ExecutionAnswer{}, err
 	}
 	state, reason, err := outcome(q)
@@ -45,20 +45,18 @@ func (e *Executions) Complete(ctx context.Context, a Author, q CompleteExecution
 		return ExecutionAnswer{}, thread.Kindf(thread.ErrInvalid, "%s began at %s: it cannot have ended before, at %s", x.Name,
 			x.Started.Local().Format(time.DateTime), at.Local().Format(time.DateTime))
 	}
-	made := 0
+	var made []work.Output
 	if len(q.Deliverables) > 0 {
-		list, err := (&Outputs{e.c}).Collect(ctx, a, CollectOutputs{Execution: string(x.ID), Deliverables: q.Deliverables})
-		if err != nil {
+		if made, err = (&Outputs{e.c}).collected(ctx, a, x, CollectOutputs{Deliverables: q.Deliverables}); err != nil {
 			return ExecutionAnswer{}, err
 		}
-		made = len(list)
 	}
 	said, warning := message("the final message", q.Message)
 	var events []work.Event
 	if said != "" {
 		events = append(events, work.Event{Kind: work.KindSaid, Text: said})
 	}
-	ended, err := e.c.Store.Change(ctx, x.ID, x.Fence, func(x *work.Execution) error {
+	ended, made, err := e.c.Store.End(ctx, x.ID, x.Fence, func(x *work.Execution) error {
 		if x.State.Final() {
 			return endedAlready(*x)
 		}
@@ -70,11 +68,11 @@ func (e *Executions) Complete(ctx context.Context, a Author, q CompleteExecution
 			x.Answer = thread.Excerpt(said)
 		}
 		return nil
-	}, events...)
+	}, made, events...)
 	if err != nil {
 		return ExecutionAnswer{}, err
 	}
-	return ExecutionAnswer{Execution: work.RowOf(ended), Warnings: warned(warning), Deliverables: made}, e.c.settleTask(ctx, ended)
+	return ExecutionAnswer{Execution: work.RowOf(ended), Warnings: warned(warning), Deliverables: len(made)}, e.c.settleTask(ctx, ended)
 }
 
 // outcome returns how an execution ends by what is said of it.

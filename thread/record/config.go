@@ -29,6 +29,8 @@ type Config struct {
 	Files Files
 	// Checks runs the project's checks; nil where there are none.
 	Checks Checks
+	// Belongs returns the work session that a thread belongs to, "" for none. Without it, no thread belongs to any.
+	Belongs func(ctx context.Context, of thread.ID) (string, error)
 	// Target returns what a bundle is counted for: an agent's model, both "" for any. Without it, a token is four bytes.
 	Target func(ctx context.Context, agent, model string) bundle.Target
 }

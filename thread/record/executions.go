@@ -59,8 +59,14 @@ func (e *Executions) Init(ctx context.Context, a Author, q InitExecution) (Execu
 	if err != nil {
 		return ExecutionAnswer{}, err
 	}
-	if err := e.mayJoin(ctx, a, x); err != nil {
-		return ExecutionAnswer{}, err
+	if x.Session != "" {
+		s, err := e.c.joined(ctx, a, x.Session)
+		if err == nil {
+			err = s.Open()
+		}
+		if err != nil {
+			return ExecutionAnswer{}, err
+		}
 	}
 	prompt, cut := message("the prompt", q.Prompt)
 	var events []work.Event
@@ -80,7 +86,7 @@ func (e *Executions) Init(ctx context.Context, a Author, q InitExecution) (Execu
 		err = e.allocate(ctx, added, given)
 	}
 	if err == nil && x.Session != "" {
-		err = errors.Join(e.begun(ctx, x.Session), e.c.settleTask(ctx, added))
+		err = errors.Join(e.begun(ctx, x), e.c.settleTask(ctx, added))
 	}
 	return ExecutionAnswer{Execution: work.RowOf(added), Warnings: warnings}, err
 }
@@ -180,25 +186,18 @@ func backdated(a Author, at, now time.Time) (time.Time, error) {
 	}
 }
 
-// mayJoin refuses an execution of a work session that is over. Anybody may work on what another began.
-func (e *Executions) mayJoin(ctx context.Context, a Author, x work.Execution) error {
-	if x.Session == "" {
-		return nil
-	}
-	s, err := e.c.Store.Session(ctx, x.Session)
-	if err != nil {
-		return e.c.unknownSession(ctx, a, x.Session, err)
-	}
-	return s.Open()
-}
-
-// begun has a work session go on executing, since an execution of it is stored. One that has ended meanwhile stays so.
-func (e *Executions) begun(ctx context.Context, session string) error {
-	_, err := e.c.Store.ChangeSession(ctx, session, func(s *work.Session) error {
+// begun has the work session of an execution that is stored go on executing, if it moves that. One that has ended meanwhile
+// stays so.
+func (e *Executions) begun(ctx context.Context, x work.Execution) error {
+	errStays := errors.New("it stays as it is")
+	_, err := e.c.Store.ChangeSession(ctx, x.Session, func(s *work.Session) error {
+		if !x.Moves(s.By) {
+			return errStays
+		}
 		s.Updated = e.c.Now()
 		return s.Begin()
 	})
-	if errors.Is(err, thread.ErrRefused) {
+	if errors.Is(err, thread.ErrRefused) || errors.Is(err, errStays) {
 		return nil
 	}
 	return err

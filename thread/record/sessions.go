@@ -193,19 +193,3 @@ func (s *Sessions) List(ctx context.Context, a Author, q QuerySessions) ([]work.
 	}
 	return list, err
 }
-
-// session returns a work session that an author sees: its own, and those in which it has executions.
-func (c Config) session(ctx context.Context, a Author, name string) (work.Session, error) {
-	s, err := c.Store.Session(ctx, name)
-	if err != nil {
-		return s, c.unknownSession(ctx, a, name, err)
-	}
-	if a.all() || a.Thread != "" && s.By == a.Thread {
-		return s, nil
-	}
-	own, err := c.Store.Recorded(ctx, work.RecordQuery{Session: s.Name, Seen: a.seen(), Limit: 1})
-	if err == nil && len(own) == 0 {
-		err = unseen("the work session " + s.Name)
-	}
-	return s, err
-}

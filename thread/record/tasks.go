@@ -42,61 +42,36 @@ func (s *Sessions) Task(ctx context.Context, a Author, q PutTask) (work.Task, er
 		return work.Task{}, thread.Hint(thread.Kindf(thread.ErrInvalid, "no task is %q", thread.Excerpt(string(q.Status))),
 			"take pending, in_progress, complete, failed or cancelled")
 	}
-	of, err := s.c.Store.Session(ctx, q.Session)
+	of, err := s.c.joined(ctx, a, q.Session)
 	if err != nil {
-		return work.Task{}, s.c.unknownSession(ctx, a, q.Session, err)
+		return work.Task{}, err
 	}
 	if err := of.Open(); err != nil {
 		return work.Task{}, err
 	}
-	all, err := s.c.Store.Tasks(ctx, of.Name)
-	if err != nil {
-		return work.Task{}, err
-	}
-	now := s.c.Now()
-	t := work.Task{Session: of.Name, Title: title, Status: work.TaskPending, Created: now, By: a.Thread}
-	if i := slices.IndexFunc(all, func(t work.Task) bool { return t.Title == title }); i >= 0 {
-		t = all[i]
-		if err := a.changes(t.By, "the task "+t.Title); err != nil {
-			return work.Task{}, err
+	return s.c.Store.ChangeTask(ctx, of.Name, title, func(t *work.Task) error {
+		now := s.c.Now()
+		if t.Created.IsZero() {
+			t.Created, t.By = now, a.Thread
 		}
-	}
-	t.Updated = now
-	if q.Status != "" {
-		t.Status = q.Status
-	}
-	if q.Body != nil {
-		t.Body = body
-	}
-	return s.c.Store.PutTask(ctx, t)
+		if err := a.changes(t.By, "the task "+t.Title); err != nil {
+			return err
+		}
+		t.Updated = now
+		if q.Status != "" {
+			t.Status = q.Status
+		}
+		if q.Body != nil {
+			t.Body = body
+		}
+		return nil
+	})
 }
-
-// mostOfTask is how many executions of a task decide about its state: the newest.
-const mostOfTask = 200
 
 // settleTask has the state of an execution's task follow it. A task that there is not yet is made.
 func (c Config) settleTask(ctx context.Context, x work.Execution) error {
 	if x.Session == "" || x.Task == "" {
 		return nil
 	}
-	list, err := c.Store.Recorded(ctx, work.RecordQuery{Session: x.Session, Task: x.Task, Limit: mostOfTask})
-	if err != nil {
-		return err
-	}
-	all, err := c.Store.Tasks(ctx, x.Session)
-	if err != nil {
-		return err
-	}
-	now := c.Now()
-	t := work.Task{Session: x.Session, Title: x.Task, Created: now, By: x.By}
-	if i := slices.IndexFunc(all, func(t work.Task) bool { return t.Title == x.Task }); i >= 0 {
-		t = all[i]
-	}
-	status := work.TaskStatusOf(list)
-	if t.Status == status {
-		return nil
-	}
-	t.Status, t.Updated = status, now
-	_, err = c.Store.PutTask(ctx, t)
-	return err
+	return work.SettleTask(ctx, c.Store, c.Now, x.Session, x.Task, false)
 }

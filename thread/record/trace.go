@@ -179,7 +179,7 @@ func (a *Answers) fill(ctx context.Context, by Author, x work.Execution, full bo
 func (a *Answers) around(ctx context.Context, by Author, x work.Execution, t *Trace, f *facts) (err error) {
 	if x.Session != "" {
 		var tasks []work.Task
-		if t.Session, tasks, err = a.session(ctx, by, x.Session, true); err != nil {
+		if t.Session, tasks, err = a.session(ctx, by, x.Session); err != nil {
 			return err
 		}
 		for _, task := range tasks {

@@ -17,7 +17,7 @@ import (
 func TestTraceFinds(t *testing.T) {
 	p := newPast(t)
 	p.session("orch-1", "Vector search")
-	_, err := p.store.PutTask(t.Context(), work.Task{Session: "orch-1", Title: "Index", Status: work.TaskInProgress})
+	_, err := p.store.ChangeTask(t.Context(), "orch-1", "Index", func(t *work.Task) error { t.Status = work.TaskInProgress; return nil })
 	p.ok(err)
 	b := p.bundle(work.KeptBundle{Bundle: work.Bundle{ID: "bundle-001", AgentType: "implementor", Scope: "HNSW"}})
 	before := p.ran(work.Completed, work.Execution{Kind: work.KindHand, Name: "before", Session: "orch-1", Task: "Index", Type: "planner", Scope: "plan"})

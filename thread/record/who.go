@@ -50,7 +50,7 @@ func (a *Answers) Who(ctx context.Context, by Author, q WhoRequest) (Who, error)
 		}
 		w := Who{Found: try.found}
 		if try.found == "session" {
-			if w.Session, w.Tasks, err = a.session(ctx, by, q.Of, len(list) > 0); err != nil {
+			if w.Session, w.Tasks, err = a.session(ctx, by, q.Of); err != nil {
 				return Who{}, err
 			}
 		}
@@ -67,17 +67,14 @@ func (a *Answers) Who(ctx context.Context, by Author, q WhoRequest) (Who, error)
 		"`orchestrator session list` lists work sessions")
 }
 
-// session returns a work session with its tasks, nil if there is none that the author sees: a person and who may read see
-// all, an agent its own and those in which it worked.
-func (a *Answers) session(ctx context.Context, by Author, name string, worked bool) (*work.Session, []work.Task, error) {
-	s, err := a.c.Store.Session(ctx, name)
-	switch only := by.seen(); {
-	case errors.Is(err, thread.ErrNotFound):
+// session returns a work session with its tasks, nil if there is none that the author sees.
+func (a *Answers) session(ctx context.Context, by Author, name string) (*work.Session, []work.Task, error) {
+	s, err := a.c.session(ctx, by, name)
+	switch {
+	case errors.Is(err, thread.ErrNotFound), errors.Is(err, thread.ErrNotGranted):
 		return nil, nil, nil
 	case err != nil:
 		return nil, nil, err
-	case only != nil && s.By != *only && !worked:
-		return nil, nil, nil
 	}
 	tasks, err := a.c.Store.Tasks(ctx, name)
 	return &s, tasks, err

@@ -25,6 +25,10 @@ func (a Approval) Waits(x Execution) bool {
 // Approvals returns all policies.
 func Approvals() []Approval { return []Approval{ApproveManual, ApproveSuggest, ApproveAuto} }
 
+// Moves reports whether an execution moves a task, or a work session, that by has recorded ("" for a person). What an agent
+// says it does moves only what that agent has recorded itself.
+func (x Execution) Moves(by thread.ID) bool { return x.Kind != KindHand || x.By == "" || x.By == by }
+
 // TaskStatusOf returns the status of a task by its executions: it is in progress while one of them has begun and not all have
 // ended, and is then what the last one became. Without any it is pending. What was done stays done when a later one of them was
 // cancelled or lost.

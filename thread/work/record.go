@@ -21,8 +21,10 @@ type Record interface {
 	// Sessions lists some, newest first.
 	Sessions(ctx context.Context, q SessionQuery) ([]Session, error)
 
-	// PutTask stores a task, in place of that of the same work session and title; its Created stays.
-	PutTask(ctx context.Context, t Task) (Task, error)
+	// ChangeTask reads, changes and writes a task of a work session in one transaction. Without one with the title, change is
+	// given a new one, whose Created is zero; of a work session that is over, that is thread.ErrRefused. An error of change is
+	// returned unchanged.
+	ChangeTask(ctx context.Context, session, title string, change func(*Task) error) (Task, error)
 	// Tasks returns those of a work session, oldest first.
 	Tasks(ctx context.Context, session string) ([]Task, error)
 
@@ -36,6 +38,8 @@ type Record interface {
 	// execution has already (type, path, content) is returned as it is stored; of a path that is the newest version, so that
 	// a file which is again as it was before is a new one.
 	AddOutputs(ctx context.Context, id ID, outputs []Output) ([]Output, error)
+	// End is Change and AddOutputs in one transaction: where it fails, neither has happened.
+	End(ctx context.Context, id ID, fence int64, change func(*Execution) error, outputs []Output, events ...Event) (Execution, []Output, error)
 	// Outputs lists some, newest first.
 	Outputs(ctx context.Context, q OutputQuery) ([]Output, error)
 

@@ -72,7 +72,7 @@ func (r refusing) Sessions(context.Context, SessionQuery) ([]Session, error) {
 	return nil, r.why
 }
 
-func (r refusing) PutTask(context.Context, Task) (Task, error) {
+func (r refusing) ChangeTask(context.Context, string, string, func(*Task) error) (Task, error) {
 	return Task{}, r.why
 }
 
@@ -88,6 +88,10 @@ func (r refusing) Allocations(context.Context, ID) ([]Allocation, error) {
 
 func (r refusing) AddOutputs(context.Context, ID, []Output) ([]Output, error) {
 	return nil, r.why
+}
+
+func (r refusing) End(context.Context, ID, int64, func(*Execution) error, []Output, ...Event) (Execution, []Output, error) {
+	return Execution{}, nil, r.why
 }
 
 func (r refusing) Outputs(context.Context, OutputQuery) ([]Output, error) {

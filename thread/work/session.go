@@ -129,6 +129,12 @@ func (s *Session) Open() error {
 		s.Completed.Local().Format(time.DateTime)), "begin another: orchestrator session init \"...\"")
 }
 
+// Admits reports whether the agent of a thread may add to a work session, and sees it: one that it has made itself, or the
+// one that its thread belongs to, since that was started in it. own is the name of the latter, "" for none.
+func (s Session) Admits(by thread.ID, own string) bool {
+	return by != "" && (s.By == by || own != "" && s.Name == own)
+}
+
 // SessionQuery selects work sessions.
 type SessionQuery struct {
 	Statuses []SessionStatus // none for all

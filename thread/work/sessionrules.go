@@ -85,10 +85,22 @@ func DamagedSession(name string) Session {
 	return Session{Name: name, Scope: "its record is damaged", Status: SessionFailed, Approval: ApproveManual}
 }
 
-// PutTask returns a task as a store keeps it in place of an old one, nil if there is none.
-func PutTask(t Task, old *Task, now time.Time) (Task, error) {
+// ChangedTask returns the task of a work session with a title after a change, which is given a new one, with no time, if old
+// is nil. Which task it is, who made it and when do not change: that is refused with thread.ErrInvalid. An error of change is
+// returned unchanged.
+func ChangedTask(session, title string, old *Task, change func(*Task) error, now time.Time) (Task, error) {
+	t := Task{}
+	if old != nil {
+		t = *old
+	}
+	t.Session, t.Title = session, title
+	if err := change(&t); err != nil {
+		return Task{}, err
+	}
 	t.Status = cmp.Or(t.Status, TaskPending)
 	switch {
+	case t.Session != session, t.Title != title, old != nil && (t.By != old.By || !t.Created.Equal(old.Created)):
+		return Task{}, thread.Kindf(thread.ErrInvalid, "what a task is does not change")
 	case t.Title == "" || len(t.Title) > maxTitle:
 		return Task{}, thread.Kindf(thread.ErrInvalid, "the title of a task has 1 to %d bytes", maxTitle)
 	case !slices.Contains([]TaskStatus{TaskPending, TaskInProgress, TaskComplete, TaskFailed, TaskCancelled}, t.Status):
@@ -97,10 +109,7 @@ func PutTask(t Task, old *Task, now time.Time) (Task, error) {
 	if t.Created.IsZero() {
 		t.Created = now
 	}
-	if old != nil {
-		t.Created = old.Created
-	}
-	if t.Updated.IsZero() {
+	if t.Updated.IsZero() || old != nil && t.Updated.Equal(old.Updated) {
 		t.Updated = now
 	}
 	t = clean(t)

@@ -97,8 +97,8 @@ func (w *watched) Sessions(ctx context.Context, q SessionQuery) ([]Session, erro
 	return w.r.Sessions(ctx, q)
 }
 
-func (w *watched) PutTask(ctx context.Context, t Task) (Task, error) {
-	t, err := w.r.PutTask(ctx, t)
+func (w *watched) ChangeTask(ctx context.Context, session, title string, change func(*Task) error) (Task, error) {
+	t, err := w.r.ChangeTask(ctx, session, title, change)
 	if err == nil {
 		w.touch(Touched{Session: t.Session})
 	}
@@ -127,6 +127,14 @@ func (w *watched) AddOutputs(ctx context.Context, id ID, outputs []Output) ([]Ou
 		w.touch(Touched{Execution: id})
 	}
 	return all, err
+}
+
+func (w *watched) End(
+	ctx context.Context, id ID, fence int64, change func(*Execution) error, outputs []Output, events ...Event,
+) (Execution, []Output, error) {
+	x, all, err := w.r.End(ctx, id, fence, change, outputs, events...)
+	x, err = w.told(x, err)
+	return x, all, err
 }
 
 func (w *watched) Outputs(ctx context.Context, q OutputQuery) ([]Output, error) {

@@ -101,12 +101,19 @@ func (s *Store) Claim(_ context.Context, id work.ID, server string, at time.Time
 func (s *Store) Change(
 	_ context.Context, id work.ID, fence int64, change func(*work.Execution) error, events ...work.Event,
 ) (work.Execution, error) {
-	return s.write(id, func(x work.Execution) (work.Execution, []work.Event, error) {
+	return s.write(id, s.changing(fence, change, events))
+}
+
+// changing is the change of Change.
+func (s *Store) changing(
+	fence int64, change func(*work.Execution) error, events []work.Event,
+) func(work.Execution) (work.Execution, []work.Event, error) {
+	return func(x work.Execution) (work.Execution, []work.Event, error) {
 		if x.Fence != fence {
 			return x, nil, work.ErrFence
 		}
 		return work.Changed(x, false, change, events, s.now())
-	})
+	}
 }
 
 // Supersede changes an execution in one step and raises its fence.
@@ -135,6 +142,13 @@ func (s *Store) write(
 ) (work.Execution, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.rewrite(id, change)
+}
+
+// rewrite is write for a caller that holds mu.
+func (s *Store) rewrite(
+	id work.ID, change func(work.Execution) (work.Execution, []work.Event, error),
+) (work.Execution, error) {
 	r, err := s.row(id)
 	if err != nil {
 		return work.Execution{}, err

@@ -75,29 +75,28 @@ func (s *Store) Sessions(_ context.Context, q work.SessionQuery) ([]work.Session
 	return out, nil
 }
 
-// PutTask stores a task.
-func (s *Store) PutTask(_ context.Context, t work.Task) (work.Task, error) {
+// ChangeTask changes a task in one step.
+func (s *Store) ChangeTask(_ context.Context, session, title string, change func(*work.Task) error) (work.Task, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v := s.session(t.Session)
+	v := s.session(session)
 	if v == nil {
-		return work.Task{}, noSession(t.Session)
+		return work.Task{}, noSession(session)
 	}
-	i := slices.IndexFunc(s.tasks, func(o work.Task) bool { return o.Session == t.Session && o.Title == t.Title })
+	i := slices.IndexFunc(s.tasks, func(o work.Task) bool { return o.Session == session && o.Title == title })
 	var old *work.Task
 	if i >= 0 {
 		old = &s.tasks[i]
+	} else if err := v.Open(); err != nil {
+		return work.Task{}, err
 	}
-	t, err := work.PutTask(t, old, s.now())
+	t, err := work.ChangedTask(session, title, old, change, s.now())
 	if err != nil {
 		return work.Task{}, err
 	}
 	if old != nil {
 		*old = t
 		return t, nil
-	}
-	if err := v.Open(); err != nil {
-		return work.Task{}, err
 	}
 	s.tasks = append(s.tasks, t)
 	s.wrote(t.By, 1, len(t.Title)+len(t.Body))
@@ -184,13 +183,47 @@ func (s *Store) AddOutputs(_ context.Context, id work.ID, outputs []work.Output)
 	if err != nil {
 		return nil, err
 	}
-	var added []work.Output
+	added, err := s.checked(r, outputs)
+	if err != nil {
+		return nil, err
+	}
+	return s.addOutputs(r, added), nil
+}
+
+// End changes an execution and adds outputs in one step.
+func (s *Store) End(
+	_ context.Context, id work.ID, fence int64, change func(*work.Execution) error, outputs []work.Output, events ...work.Event,
+) (work.Execution, []work.Output, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := s.row(id)
+	if err != nil {
+		return work.Execution{}, nil, err
+	}
+	added, err := s.checked(r, outputs)
+	if err != nil {
+		return work.Execution{}, nil, err
+	}
+	x, err := s.rewrite(id, s.changing(fence, change, events))
+	if err != nil {
+		return work.Execution{}, nil, err
+	}
+	return x, s.addOutputs(r, added), nil
+}
+
+// checked returns outputs as they are kept. The caller holds mu.
+func (s *Store) checked(r *row, outputs []work.Output) (added []work.Output, err error) {
 	for _, o := range outputs {
 		if o, err = work.AddedOutput(r.x, o, s.now()); err != nil {
 			return nil, err
 		}
 		added = append(added, o)
 	}
+	return added, nil
+}
+
+// addOutputs adds outputs, or returns them as they are stored. The caller holds mu.
+func (s *Store) addOutputs(r *row, added []work.Output) []work.Output {
 	for i, o := range added {
 		if old := s.stored(r, o); old != nil {
 			added[i] = *old
@@ -210,7 +243,7 @@ func (s *Store) AddOutputs(_ context.Context, id work.ID, outputs []work.Output)
 		s.wrote(o.By, 1, len(o.Content))
 		added[i] = o
 	}
-	return append([]work.Output{}, added...), nil
+	return append([]work.Output{}, added...)
 }
 
 // Outputs lists some, newest first.

@@ -45,10 +45,9 @@ func (s *Server) mayWish(ctx context.Context, w grant.Wish, dir *string) error {
 			return err
 		}
 		b.Agents, b.ReadOnly = append(slices.Clone(b.Agents), own.Agent), own.Once.ReadOnly
-		b.Sessions = []string{own.Once.Session}
 		if w.Once.Session != "" {
-			if x, err := s.Manager.Executions.WorkSession(ctx, w.Once.Session); err == nil && x.By == c.Thread {
-				b.Sessions = append(b.Sessions, x.Name)
+			if x, err := s.Manager.Executions.WorkSession(ctx, w.Once.Session); err == nil && x.Admits(c.Thread, own.Once.Session) {
+				b.Sessions = []string{x.Name}
 			}
 		}
 		b.Tier, b.Model = own.Once.Tier, cmp.Or(own.Model, own.Gauge.Model)

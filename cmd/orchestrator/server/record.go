@@ -5,6 +5,7 @@ import (
 
 	"orchestrator/checkpoint/deliverable"
 	"orchestrator/checkpoint/snapshot"
+	"orchestrator/thread"
 	"orchestrator/thread/record"
 	"orchestrator/thread/work"
 )
@@ -18,6 +19,10 @@ func (a *Server) openRecord(context.Context) error {
 	c := record.Config{Store: store, Root: a.Project.Root}
 	c.Host, c.User = a.recordedAt()
 	c.Target = a.target
+	c.Belongs = func(ctx context.Context, of thread.ID) (string, error) {
+		t, err := a.store.Thread(ctx, of)
+		return t.Once.Session, err
+	}
 	if a.files != nil {
 		c.Files = deliverable.New(snapshot.NewCounter(a.files.Store), a.files.Finder, a.Project.Root)
 	}
