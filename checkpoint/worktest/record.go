@@ -190,6 +190,54 @@ func testTasks(_ *testing.T, f *fixture) {
 	f.equal(got, []work.Task{a2, b})
 	_, err = r.Tasks(f.ctx, "none")
 	f.is(err, thread.ErrNotFound)
+	for _, change := range []func(*work.Task){
+		func(t *work.Task) { t.Title = "b" }, func(t *work.Task) { t.By = "t1" }, func(t *work.Task) { t.Created = start.Add(1e9) },
+	} {
+		_, err := r.ChangeTask(f.ctx, "s1", "a", func(t *work.Task) error { change(t); return nil })
+		f.is(err, thread.ErrInvalid)
+	}
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() { // none is lost
+			if _, err := r.ChangeTask(f.ctx, "s1", "all", func(t *work.Task) error { t.Body += "x"; return nil }); err != nil {
+				f.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	got, err = r.Tasks(f.ctx, "s1")
+	f.ok(err)
+	f.equal(got[2].Body, "xxxxxxxx")
+}
+
+// testEnd: an end and what came of it are stored both, or neither.
+func testEnd(_ *testing.T, f *fixture) {
+	r := f.rec()
+	x := f.by(func(x *work.Execution) { x.Name = "one" })
+	end := func(x *work.Execution) error {
+		if x.State.Final() {
+			return thread.ErrRefused
+		}
+		x.State = work.Completed
+		return nil
+	}
+	said := work.Event{Kind: work.KindSaid, Text: "done"}
+	_, _, err := r.End(f.ctx, x.ID, x.Fence, end, []work.Output{insight("a"), {Type: "odd", Content: json.RawMessage("1")}}, said)
+	f.is(err, thread.ErrInvalid)
+	_, _, err = r.End(f.ctx, x.ID, x.Fence+1, end, []work.Output{insight("b")}, said)
+	f.is(err, work.ErrFence)
+	is, err := r.Execution(f.ctx, "one")
+	f.ok(err)
+	f.equal([]any{is.State, is.Said, f.outputs(work.OutputQuery{})}, []any{x.State, int64(0), ""})
+	ended, list, err := r.End(f.ctx, x.ID, x.Fence, end, []work.Output{insight("c")}, said)
+	f.ok(err)
+	f.equal([]any{ended.State, ended.Said > 0, len(list), list[0].Execution}, []any{work.Completed, true, 1, "one"})
+	_, _, err = r.End(f.ctx, x.ID, x.Fence, end, []work.Output{insight("d")}, said)
+	f.is(err, thread.ErrRefused)
+	f.reopen()
+	all, err := f.rec().Outputs(f.ctx, work.OutputQuery{Execution: "one"})
+	f.ok(err)
+	f.equal(all, list)
 }
 
 // testKinds: the queue sees runs only, the record all; each kind has names of its own, and numbers that a person has taken

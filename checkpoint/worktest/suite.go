@@ -33,6 +33,7 @@ func Run(t *testing.T, h Harness) {
 		"Sessions":      testSessions,
 		"Belongs":       testBelongs,
 		"Tasks":         testTasks,
+		"End":           testEnd,
 		"Kinds":         testKinds,
 		"Outputs":       testOutputs,
 		"Versions":      testVersions,

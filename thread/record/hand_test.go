@@ -1,6 +1,7 @@
 package record_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,14 +25,23 @@ type byHand struct {
 	store *memory.Store
 	book  *record.Book
 	now   time.Time
+	in    map[thread.ID]string // the work sessions that threads belong to
 }
 
 func newByHand(t *testing.T) *byHand {
 	t.Helper()
-	h := &byHand{T: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	h := &byHand{T: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), in: map[thread.ID]string{}}
 	h.store = memory.New(func() time.Time { return h.now })
-	h.book = record.New(record.Config{Store: h.store, Now: func() time.Time { return h.now }, Host: "host", User: "user"})
+	h.over(h.store)
 	return h
+}
+
+// over has the record be over a store.
+func (h *byHand) over(r work.Record) {
+	h.book = record.New(record.Config{
+		Store: r, Now: func() time.Time { return h.now }, Host: "host", User: "user",
+		Belongs: func(_ context.Context, of thread.ID) (string, error) { return h.in[of], nil },
+	})
 }
 
 var (
@@ -210,11 +220,12 @@ func TestTasksFollow(t *testing.T) {
 	if err != nil || made.Status != work.TaskPending || strings.Contains(made.Body, "\x1b") {
 		t.Fatal(made, err)
 	}
-	h.begin(anAgent, record.InitExecution{Session: s.Name, Task: "index", Scope: "x", Name: "one"})
+	h.in[agentA] = s.Name
+	h.begin(writer, record.InitExecution{Session: s.Name, Task: "index", Scope: "x", Name: "one"})
 	if got := status("index"); got != work.TaskInProgress {
 		t.Errorf("while it is worked on: %s", got)
 	}
-	if _, err := h.complete(anAgent, record.CompleteExecution{Execution: "one", Status: work.StatusFailed}); err != nil {
+	if _, err := h.complete(writer, record.CompleteExecution{Execution: "one", Status: work.StatusFailed}); err != nil {
 		t.Fatal(err)
 	}
 	if got := status("index"); got != work.TaskFailed {
@@ -418,6 +429,7 @@ func TestOneOfTwoAtOnce(t *testing.T) {
 func TestQueryByHand(t *testing.T) {
 	h := newByHand(t)
 	h.session(writer, "orch-1")
+	h.in[agentA] = "orch-1"
 	h.begin(writer, record.InitExecution{Name: "p-1", Session: "orch-1", Type: "debugger", Scope: "x"})
 	h.now = h.now.Add(time.Hour)
 	h.begin(anAgent, record.InitExecution{Name: "a-1", Session: "orch-1", Type: "tester", Scope: "y"})

@@ -77,7 +77,7 @@ func newProduce(t *testing.T) *produce {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	clock := func() time.Time { now = now.Add(time.Second); return now }
 	p := &produce{T: t, store: memory.New(clock), files: &knownFiles{now: map[string]work.Deliverable{}}, checks: &knownChecks{}}
-	p.book = record.New(record.Config{Store: p.store, Now: clock, Root: t.TempDir(), Files: p.files, Checks: p.checks})
+	p.book = record.New(record.Config{Store: p.store, Now: clock, Root: t.TempDir(), Files: p.files, Checks: p.checks, Belongs: inS})
 	if _, err := p.book.Sessions.Init(t.Context(), record.Author{}, record.InitSession{Name: "s", Scope: "all of it"}); err != nil {
 		t.Fatal(err)
 	}
@@ -174,6 +174,11 @@ func TestClaimsAndChecks(t *testing.T) {
 	if _, err := p.book.Outputs.Check(t.Context(), record.Author{}, record.CheckOutputs{Execution: "x-1"}); !errors.Is(err, thread.ErrRefused) || len(p.query(record.QueryOutputs{})) != n {
 		t.Errorf("what was not accepted: %v", err)
 	}
+}
+
+// inS has agentA's thread belong to the work session.
+func inS(_ context.Context, of thread.ID) (string, error) {
+	return map[thread.ID]string{agentA: "s"}[of], nil
 }
 
 // TestOwnOutputsOnly: an agent collects and checks for its own executions, and sees what came of those.

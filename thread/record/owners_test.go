@@ -120,6 +120,17 @@ func uses() []use {
 		{"Sessions.Complete", func(s *shared, by record.Author, o owned) (any, error) {
 			return s.book.Sessions.Complete(s.t.Context(), by, record.CompleteSession{Session: o.session})
 		}, true},
+		{"Executions.Init", func(s *shared, by record.Author, o owned) (any, error) {
+			task := "task of " + canary(strings.TrimPrefix(o.session, "orch-")) + " text"
+			return s.book.Executions.Init(s.t.Context(), by, record.InitExecution{Session: o.session, Type: "x", Task: task})
+		}, true},
+		{"Bundles.Prepare", func(s *shared, by record.Author, o owned) (any, error) {
+			return s.book.Bundles.Prepare(s.t.Context(), by, record.PrepareRequest{Order: bundle.Order{AgentType: "x", Scope: "x", Session: o.session,
+				Items: []bundle.Item{{Type: work.ItemFile, Source: "b.md", Priority: work.Required, Content: []byte("b")}}}})
+		}, true},
+		{"Sessions.Task", func(s *shared, by record.Author, o owned) (any, error) {
+			return s.book.Sessions.Task(s.t.Context(), by, record.PutTask{Session: o.session, Title: "one more"})
+		}, true},
 		{"Sessions.Task", func(s *shared, by record.Author, o owned) (any, error) {
 			title := "task of " + canary(strings.TrimPrefix(o.session, "orch-")) + " text"
 			return s.book.Sessions.Task(s.t.Context(), by, record.PutTask{Session: o.session, Title: title, Body: &body, Status: work.TaskFailed})
@@ -213,7 +224,7 @@ func uses() []use {
 
 // others are the use cases that name nothing of another's, or that no caller reaches.
 func others() []string {
-	return []string{"Sessions.Init", "Executions.Init", "Bundles.Prepare", "Bundles.Fits", "Outputs.Settle", "Outputs.SettleAll"}
+	return []string{"Sessions.Init", "Bundles.Fits", "Outputs.Settle", "Outputs.SettleAll"}
 }
 
 // TestUsesAreKnown holds that the tables of this test have all use cases.

@@ -97,10 +97,19 @@ func ChangedTask(session, title string, old *Task, change func(*Task) error, now
 	if err := change(&t); err != nil {
 		return Task{}, err
 	}
+	if t.Session != session || t.Title != title || old != nil && (t.By != old.By || !t.Created.Equal(old.Created)) {
+		return Task{}, thread.Kindf(thread.ErrInvalid, "what a task is does not change")
+	}
+	if old != nil && t.Updated.Equal(old.Updated) {
+		t.Updated = now
+	}
+	return keptTask(t, now)
+}
+
+// keptTask checks a task and returns it as stores keep it.
+func keptTask(t Task, now time.Time) (Task, error) {
 	t.Status = cmp.Or(t.Status, TaskPending)
 	switch {
-	case t.Session != session, t.Title != title, old != nil && (t.By != old.By || !t.Created.Equal(old.Created)):
-		return Task{}, thread.Kindf(thread.ErrInvalid, "what a task is does not change")
 	case t.Title == "" || len(t.Title) > maxTitle:
 		return Task{}, thread.Kindf(thread.ErrInvalid, "the title of a task has 1 to %d bytes", maxTitle)
 	case !slices.Contains([]TaskStatus{TaskPending, TaskInProgress, TaskComplete, TaskFailed, TaskCancelled}, t.Status):
@@ -109,7 +118,7 @@ func ChangedTask(session, title string, old *Task, change func(*Task) error, now
 	if t.Created.IsZero() {
 		t.Created = now
 	}
-	if t.Updated.IsZero() || old != nil && t.Updated.Equal(old.Updated) {
+	if t.Updated.IsZero() {
 		t.Updated = now
 	}
 	t = clean(t)

@@ -51,7 +51,7 @@ func (w Whole) checkSession(bad func(string) error) error {
 		return bad("its author or its budget cannot be")
 	}
 	for _, t := range w.Tasks {
-		if _, err := PutTask(t, nil, t.Updated); err != nil || t.Session != s.Name || longest(t) > maxText || !idOrNone(t.By) {
+		if _, err := keptTask(t, t.Updated); err != nil || t.Session != s.Name || longest(t) > maxText || !idOrNone(t.By) {
 			return bad("a task is not one of it")
 		}
 	}
@@ -215,7 +215,7 @@ func (w *Whole) Clean() {
 		}
 	}
 	for i, t := range w.Tasks {
-		if kept, err := PutTask(t, nil, t.Updated); err == nil {
+		if kept, err := keptTask(t, t.Updated); err == nil {
 			w.Tasks[i] = kept
 		}
 	}
