@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orchestrator/checkpoint/workfile"
+	"orchestrator/checkpoint/worktest/memory"
 	"orchestrator/thread"
 	"orchestrator/thread/bundle"
 	"orchestrator/thread/work"
@@ -217,7 +218,7 @@ func FuzzArchive(f *testing.F) {
 		if bytes.ContainsRune(doc, '\n') {
 			return
 		}
-		target := both(t)["memory"]
+		target := memory.New(clock())
 		fill(t, target)
 		mine := func() string {
 			outputs, err1 := target.Outputs(t.Context(), work.OutputQuery{Session: "orch-1"})
