@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/checkpoint/repository"
@@ -24,7 +25,10 @@ type Files struct {
 	project string
 }
 
-var _ record.Files = (*Files)(nil)
+var (
+	_ record.Files   = (*Files)(nil)
+	_ record.Lineage = (*Files)(nil)
+)
 
 // New returns the Files of a project's folder.
 func New(lines snapshot.Counter, trees *worktree.Finder, project string) *Files {
@@ -58,6 +62,38 @@ func (f *Files) Base(ctx context.Context, dir string) (string, error) {
 		return "", fmt.Errorf("find the base of %s: %w", dir, err)
 	}
 	return w.Head(ctx)
+}
+
+// Follows reports whether a commit has all of the history of another; of a snapshot the commit counts that it was taken on.
+func (f *Files) Follows(ctx context.Context, commit, other string) (follows, known bool) {
+	w, err := f.trees.Open(ctx, f.project)
+	if err != nil {
+		return false, false
+	}
+	var heads [2]string
+	for i, c := range []string{commit, other} {
+		if heads[i], err = takenOn(ctx, w, c); err != nil || heads[i] == "" {
+			return false, false
+		}
+	}
+	out, err := w.Theirs(ctx, git.Call{Args: []string{"merge-base", "--", heads[0], heads[1]}, OK: []int{1}})
+	return err == nil && strings.TrimSpace(string(out)) == heads[1], err == nil
+}
+
+// takenOn returns the commit that a snapshot of ours was taken on, "" for none; any other commit is that itself.
+func takenOn(ctx context.Context, w *repository.Worktree, commit string) (string, error) {
+	if !git.IsObjectID(commit) {
+		return "", nil
+	}
+	out, err := w.Theirs(ctx, git.Call{Args: []string{"log", "-1", "--format=%ae %P", commit, "--"}})
+	if err != nil {
+		return "", err
+	}
+	by, parents, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	if by != "orchestrator@localhost" {
+		return commit, nil
+	}
+	return parents, nil
 }
 
 // Deliverables returns how files have changed, by path; those that are named in the order in which they are named.

@@ -32,10 +32,20 @@ type facts struct {
 	// newest what the newest was.
 	firstPieces   []work.Allocation
 	first, newest string
+	// lineage is how the commit at which it began stands to that of the one before it, "" if that is not known.
+	lineage lineage
 	// settling is set while what came of it is being written down.
 	settling bool
 	olds     []old
 }
+
+// lineage is how a commit stands to an earlier one.
+type lineage string
+
+const (
+	lineageFollows lineage = "follows" // it has all of the earlier one's history
+	lineageOther   lineage = "other"
+)
 
 // old is a file of which an execution was given an older version than there was.
 type old struct {

@@ -10,29 +10,38 @@ import (
 	"orchestrator/thread/work"
 )
 
-// base compares the commit at which it began with that of the one before it in its work session. Commits go on, so that
-// this alone is a remark; going back to an older one is not.
-func base(f facts) []Finding {
-	var newest work.Execution
+// earlierBase returns the newest execution before one in its work session of which it is known where it began.
+func earlierBase(f facts) work.Execution {
 	for _, b := range f.before { // newest first
-		switch {
-		case b.Base == "" || b.Session == "" || b.Session != f.x.Session:
-		case newest.Base == "":
-			newest = b
-		}
-		if newest.Base != "" && newest.Base == f.x.Base {
-			return nil
-		}
-		if newest.Base != "" && b.Base == f.x.Base && b.Base != "" {
-			return []Finding{{Code: FoundBase, Do: fmt.Sprintf("git log --oneline %.8s..%.8s", f.x.Base, newest.Base),
-				Text: fmt.Sprintf("it began at commit %.8s, an older one than %s before it, which began at %.8s", f.x.Base, newest.Name, newest.Base)}}
+		if b.Base != "" && b.Session != "" && b.Session == f.x.Session {
+			return b
 		}
 	}
-	if f.x.Base == "" || newest.Base == "" {
+	return work.Execution{}
+}
+
+// base compares the commit at which it began with that of the one before it in its work session. Commits go on, so that
+// another one says nothing; one without what the earlier one began with does.
+func base(f facts) []Finding {
+	newest := earlierBase(f)
+	if f.x.Base == "" || newest.Base == "" || newest.Base == f.x.Base {
 		return nil
 	}
-	return []Finding{{Code: FoundBase, Note: good(f), Do: fmt.Sprintf("git log --oneline %.8s...%.8s", f.x.Base, newest.Base),
-		Text: fmt.Sprintf("it began at commit %.8s, and %s before it at %.8s: look whether that is its branch", f.x.Base, newest.Name, newest.Base)}}
+	back := slices.ContainsFunc(f.before, func(b work.Execution) bool { return b.Session == f.x.Session && b.Base == f.x.Base })
+	if f.lineage == lineageFollows || f.lineage == "" && !back {
+		return nil
+	}
+	return []Finding{{Code: FoundBase, Do: fmt.Sprintf("git log --oneline %.8s...%.8s", f.x.Base, newest.Base),
+		Text: fmt.Sprintf("it began at commit %s, without the commits that %s before it began with, %s: look whether that is its branch",
+			where(f.x), newest.Name, where(newest))}}
+}
+
+// where is the commit and the folder in which an execution began.
+func where(x work.Execution) string {
+	if x.Dir == "" {
+		return fmt.Sprintf("%.8s", x.Base)
+	}
+	return fmt.Sprintf("%.8s in %s", x.Base, x.Dir)
 }
 
 // instead says that it took the place of another, or another took its place.

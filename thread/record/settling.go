@@ -50,3 +50,27 @@ func (a *Answers) beforeFallback(ctx context.Context, x work.Execution, f *facts
 	f.newest, _, err = a.text(ctx, x, x.Given, true)
 	return err
 }
+
+// Lineage tells how commits stand to each other. A Files that can tell it is asked.
+type Lineage interface {
+	// Follows reports whether a commit has all of the history of another; known is false if git cannot tell. Of a snapshot
+	// the commit counts that it was taken on.
+	Follows(ctx context.Context, commit, other string) (follows, known bool)
+}
+
+// lineage returns how the commit at which an execution began stands to that of the one before it.
+func (a *Answers) lineage(ctx context.Context, f facts) lineage {
+	l, can := a.c.Files.(Lineage)
+	was := earlierBase(f)
+	if !can || f.x.Base == "" || was.Base == "" {
+		return ""
+	}
+	switch follows, known := l.Follows(ctx, f.x.Base, was.Base); {
+	case !known:
+		return ""
+	case follows:
+		return lineageFollows
+	default:
+		return lineageOther
+	}
+}

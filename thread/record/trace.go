@@ -163,6 +163,7 @@ func (a *Answers) fill(ctx context.Context, by Author, x work.Execution, full bo
 	if err := a.around(ctx, by, x, t, &f); err != nil {
 		return err
 	}
+	f.lineage = a.lineage(ctx, f)
 	if err := a.beforeFallback(ctx, x, &f); err != nil {
 		return err
 	}

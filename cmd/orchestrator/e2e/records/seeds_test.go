@@ -59,7 +59,7 @@ func causes(base string) []cause {
 			x.Bundle = b.Bundle.ID
 			w.give(w.ran(work.Failed, did{Execution: x, asked: prompt("Implement the search", w.Read("poem.md")), said: "I do not know what to implement.", tools: reads("poem.md")}), b)
 		}},
-		{name: "changed-file", found: record.FoundChanged, says: "changed since it was given: limits.md", evidence: "limits: halve", seed: func(w *world) {
+		{name: "changed-file", found: record.FoundChanged, says: "limits.md", evidence: "limits: halve", seed: func(w *world) {
 			b := w.bundle("bundle-limits", "implementor", "Implement the search", "limits.md", "gone.md")
 			x := implementor(base, "")
 			x.Bundle = b.Bundle.ID
