@@ -92,6 +92,27 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
+// TestDamagedInTwoPlaces: what lies between two damaged pages is rescued too.
+func TestDamagedInTwoPlaces(t *testing.T) {
+	path, bad := filled(t, 400)
+	for _, name := range []string{"exec-040", "exec-360"} {
+		at := bytes.Index(bad, []byte(`"name":"`+name+`"`))
+		if at < 0 {
+			t.Fatalf("no %s", name)
+		}
+		page := at / 4096 * 4096
+		copy(bad[page:page+4096], bytes.Repeat([]byte{0xff}, 4096))
+	}
+	if err := os.WriteFile(path, bad, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := repaired(t, path)
+	list, err := s.Executions(t.Context(), work.Query{Limit: 1000})
+	if err != nil || len(list) < 350 || !strings.Contains(s.Report(), "runs are gone") {
+		t.Errorf("%d left of 400, %q: %v", len(list), s.Report(), err)
+	}
+}
+
 // repaired opens a damaged file: if the start does not notice, as it reads a few pages only, the check does, and the
 // next start repairs it.
 func repaired(t *testing.T, path string) *workdb.Store {

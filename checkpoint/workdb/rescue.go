@@ -148,6 +148,9 @@ func (r *rescue) copy(ctx context.Context, from string, p plan) error {
 		r.report += ", and " + strings.Join(c.said, ", ")
 	}
 	r.report += "."
+	if c.gone > 0 {
+		r.report += fmt.Sprintf(" At most %d runs are gone.", c.gone)
+	}
 	if c.lost != nil {
 		r.report += fmt.Sprintf("\nSome could not be read: %v", c.lost)
 	}
@@ -176,6 +179,7 @@ type copied struct {
 	from         *sql.DB
 	runs, events int
 	lost         error            // the last that could not be read
+	gone         int64            // how many executions were not read, at most
 	said         []string         // what else was copied, and lost
 	numbers      map[string]int64 // the last that were given, by prefix
 }
@@ -228,22 +232,9 @@ func (c *copied) all(path string) error {
 	if err != nil {
 		c.lose(fmt.Errorf("numbers that were given, so that some may be given again: %w", err))
 	}
-	seen := map[int64]bool{}
-	var rows []workrow.Row
-	for _, order := range []string{"", " DESC"} { // from both ends, up to what is damaged
-		err := c.each("SELECT "+workrow.Columns+" FROM "+names.work+" NOT INDEXED ORDER BY n"+order, func(scan func(...any) error) error {
-			var row workrow.Row
-			err := row.Scan(scan)
-			if err == nil && !seen[row.N] {
-				seen[row.N] = true
-				rows = append(rows, row)
-			}
-			return err
-		})
-		if err == nil {
-			break
-		}
-		c.lose(err)
+	rows, err := c.executions(names)
+	if err != nil {
+		return err
 	}
 	for _, r := range rows {
 		if err := c.run(names, r); err != nil {
@@ -261,6 +252,24 @@ func (c *copied) all(path string) error {
 		}
 	}
 	return workrow.New(c.to, nil).Fill(c.ctx)
+}
+
+// executions reads what can be read of the executions.
+func (c *copied) executions(names tables) (rows []workrow.Row, err error) {
+	query := "SELECT " + workrow.Columns + " FROM " + names.work + " NOT INDEXED WHERE n > ? AND n < ? ORDER BY n"
+	c.gone, err = around(func(r span) (last int64, n int, damage, err error) {
+		damage = c.each(query, func(scan func(...any) error) error {
+			var row workrow.Row
+			if err := row.Scan(scan); err != nil {
+				return err
+			}
+			rows, last, n = append(rows, row), row.N, n+1
+			return nil
+		}, r.after, r.before)
+		c.lose(damage)
+		return last, n, damage, c.ctx.Err()
+	})
+	return rows, err
 }
 
 // rest copies what hangs on the executions, and what they are for.
@@ -334,8 +343,8 @@ func (c *copied) run(names tables, r workrow.Row) error {
 }
 
 // each reads rows of the damaged database.
-func (c *copied) each(query string, read func(scan func(...any) error) error) error {
-	rows, err := c.from.QueryContext(c.ctx, query)
+func (c *copied) each(query string, read func(scan func(...any) error) error, args ...any) error {
+	rows, err := c.from.QueryContext(c.ctx, query, args...)
 	if err != nil {
 		return err
 	}

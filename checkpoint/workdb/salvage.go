@@ -73,10 +73,13 @@ func (s *salvager) all() error {
 			return err
 		}
 	}
-	return nil
+	// Where the newest version of a file is lost, the newest that is left is current.
+	_, err := s.to.writer.ExecContext(s.ctx, `UPDATE work_output SET current = 1 WHERE version > 0 AND current = 0 AND NOT EXISTS
+		(SELECT 1 FROM work_output newer WHERE newer.line = work_output.line AND newer.version > work_output.version)`)
+	return err
 }
 
-// table copies what verifies of a table, from both ends up to what is damaged.
+// table copies what verifies of a table.
 func (s *salvager) table(t salvaged) error {
 	s.kept[t.table] = map[any]bool{}
 	seen := map[string]bool{}
@@ -92,40 +95,30 @@ func (s *salvager) table(t salvaged) error {
 		batch, size = nil, 0
 		return err
 	}
-	for _, end := range []string{"", " DESC"} {
-		order := "NOT INDEXED ORDER BY rowid" + end
-		if t.order != "" {
-			order = "ORDER BY " + strings.ReplaceAll(t.order, ",", end+",") + end
+	take := func(row []any) error {
+		key := fmt.Sprintf("%v/%v", row[0], row[1])
+		if seen[key] {
+			return nil
 		}
-		damaged := false
-		err := s.each(t, order, func(row []any) error {
-			key := fmt.Sprintf("%v/%v", row[0], row[1])
-			if seen[key] {
-				return nil
-			}
-			seen[key] = true
-			if !fits(row, kinds) || !t.verify(row) || !s.parent(t, row) {
-				refused++
-				return nil
-			}
-			batch = append(batch, row)
-			for _, v := range row {
-				size += len(bytesOf(v))
-			}
-			if len(batch) < salvageBatch && size < salvageBytes {
-				return nil
-			}
-			return flush()
-		}, &damaged)
-		if err == nil {
-			err = flush()
+		seen[key] = true
+		if !fits(row, kinds) || !t.verify(row) || !s.parent(t, row) {
+			refused++
+			return nil
 		}
-		if err != nil {
-			return err
+		batch = append(batch, row)
+		for _, v := range row {
+			size += len(bytesOf(v))
 		}
-		if !damaged {
-			break
+		if len(batch) < salvageBatch && size < salvageBytes {
+			return nil
 		}
+		return flush()
+	}
+	if err := s.read(t, take); err != nil {
+		return err
+	}
+	if err := flush(); err != nil {
+		return err
 	}
 	if copied > 0 || refused > 0 {
 		text := fmt.Sprintf("%d %s", copied, t.what)
@@ -203,32 +196,59 @@ func (s *salvager) parent(t salvaged, row []any) bool {
 	return false
 }
 
-// each reads the rows of a table; damaged is set if not all could be read.
-func (s *salvager) each(t salvaged, order string, read func([]any) error, damaged *bool) error {
-	rows, err := s.from.QueryContext(s.ctx, "SELECT "+t.columns+" FROM "+t.table+" "+order)
-	if err != nil {
-		s.lost, *damaged = err, true
-		return nil //nolint:nilerr // it is said
+// read reads what can be read of a table: around what is damaged where rows have ids, else from both ends up to that.
+func (s *salvager) read(t salvaged, take func([]any) error) error {
+	if t.order == "" {
+		_, err := around(func(r span) (last int64, n int, damage, err error) {
+			damage, err = s.each("SELECT rowid, "+t.columns+" FROM "+t.table+" NOT INDEXED WHERE rowid > ? AND rowid < ? ORDER BY rowid",
+				func(row []any) error {
+					last, _ = row[0].(int64)
+					n++
+					return take(row[1:])
+				}, r.after, r.before)
+			return last, n, damage, err
+		})
+		return err
+	}
+	for _, end := range []string{"", " DESC"} {
+		damage, err := s.each("SELECT "+t.columns+" FROM "+t.table+" ORDER BY "+strings.ReplaceAll(t.order, ",", end+",")+end, take)
+		if err != nil || damage == nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each reads rows until something is damaged.
+func (s *salvager) each(query string, read func([]any) error, args ...any) (damage, err error) {
+	rows, damage := s.from.QueryContext(s.ctx, query, args...)
+	if damage != nil {
+		s.lost = damage
+		return damage, s.ctx.Err()
 	}
 	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
 	for rows.Next() {
-		row := make([]any, strings.Count(t.columns, ",")+1)
+		row := make([]any, len(columns))
 		to := make([]any, len(row))
 		for i := range row {
 			to[i] = &row[i]
 		}
-		if err := rows.Scan(to...); err != nil {
-			s.lost, *damaged = err, true
-			return nil //nolint:nilerr // it is said
+		if damage := rows.Scan(to...); damage != nil {
+			s.lost = damage
+			return damage, nil
 		}
 		if err := read(row); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if err := rows.Err(); err != nil {
-		s.lost, *damaged = err, true
+	if damage = rows.Err(); damage != nil {
+		s.lost = damage
 	}
-	return nil
+	return damage, s.ctx.Err()
 }
 
 // insert adds rows, and returns how many were taken.
