@@ -86,12 +86,12 @@ func TestCopiedWhileItRuns(t *testing.T) {
 	name := r.Demo("original")
 	r.Turn(name, "write notes.txt: one")
 	fork := e2e.Get[thread.Status](r, "fork", "more", "-t", name)
-	refs := r.Git("for-each-ref", "refs/orchestrator")
 	copied := in(r, r.Project+"-copy")
 	t.Cleanup(func() { copied.Run("stop", "--force") })
 	if err := os.CopyFS(copied.Project, os.DirFS(r.Project)); err != nil {
 		t.Fatal(err)
 	}
+	refs := copied.Git("for-each-ref", "refs/orchestrator") // the original goes on taking snapshots
 	res := copied.Run("threads", "--json")
 	if res.Code != 0 || !strings.Contains(res.Stderr, "copy of "+r.Project) || strings.Contains(res.Stdout, name) {
 		t.Errorf("the copy: exit %d\n%s%s", res.Code, res.Stdout, res.Stderr)

@@ -67,7 +67,7 @@ func TestCausesOfRealFailures(t *testing.T) {
 	t.Logf("over its budget: %s %q %+v", x.State, x.Reason, x.Usage)
 	wrong(name, record.FoundFailed, "budget")
 
-	name = strings.TrimSpace(r.Ok("run", "--once", "-d", "-a", "demo", "--session", "orch-1", "--type", "implementor", "--lost", "ask", "sleep 60"))
+	name = strings.TrimSpace(r.Ok("run", "--once", "-d", "-a", "demo", "--session", "orch-1", "--type", "implementor", "--lost", "ask", "say something #slow:600s"))
 	ended(name, work.Running)
 	if err := syscall.Kill(r.ServerPID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)

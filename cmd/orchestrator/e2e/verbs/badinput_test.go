@@ -69,7 +69,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{exitcode.Usage, "--thread needs a value: orchestrator fork --thread VALUE", []string{"fork", "x", "--thread"}},
 		{exitcode.Usage, "no option --tre. Did you mean --tree?", []string{"threads", "--tre"}},
 		{exitcode.Usage, "no option -x. `orchestrator threads --help` lists them", []string{"threads", "-x"}},
-		{exitcode.Usage, "--by zz: use agent, model or thread", []string{"cost", "--by", "zz"}},
+		{exitcode.Usage, "--by zz: use agent, model, thread or session", []string{"cost", "--by", "zz"}},
 		{exitcode.NotFound, "nothing to trust: no .orchestrator.toml here", []string{"trust"}},
 		{exitcode.Usage, "which threads? orchestrator adopt STATE, which is one of: ", []string{"adopt"}},
 		{exitcode.NotFound, "no thread named \"nothere\". `orchestrator threads` lists them", []string{"send", "nothere", "hi"}},
