@@ -43,7 +43,7 @@ type ExecutionAnswer struct {
 	Deliverables int `json:"deliverables,omitempty"`
 }
 
-// Init writes down an execution that is about to begin: the row is durable when it returns.
+// Init writes down an execution that is about to begin: the row is durable when it returns. With an error there is none.
 func (e *Executions) Init(ctx context.Context, a Author, q InitExecution) (ExecutionAnswer, error) {
 	if err := e.c.mayRecord(ctx, a, len(q.Scope)+len(q.Prompt)); err != nil {
 		return ExecutionAnswer{}, err
@@ -82,13 +82,18 @@ func (e *Executions) Init(ctx context.Context, a Author, q InitExecution) (Execu
 		return ExecutionAnswer{}, err
 	}
 	warnings = append(warnings, warned(cut)...)
+	// The row is durable: what fails from here on is said with it. An error would have the author begin another.
 	if q.Bundle != nil {
-		err = e.allocate(ctx, added, given)
+		if err := e.allocate(ctx, added, given); err != nil {
+			warnings = append(warnings, fmt.Sprintf("what it was given is not written down: %v. Add it with `orchestrator bundle allocate`", err))
+		}
 	}
-	if err == nil && x.Session != "" {
-		err = errors.Join(e.begun(ctx, x), e.c.settleTask(ctx, added))
+	if x.Session != "" {
+		if err := errors.Join(e.begun(ctx, x), e.c.settleTask(ctx, added)); err != nil {
+			warnings = append(warnings, fmt.Sprintf("its work session and task do not show yet that it has begun: %v", err))
+		}
 	}
-	return ExecutionAnswer{Execution: work.RowOf(added), Warnings: warnings}, err
+	return ExecutionAnswer{Execution: work.RowOf(added), Warnings: warnings}, nil
 }
 
 // intended returns an execution as it is to be written down.

@@ -514,3 +514,30 @@ func TestWhoHasItsFilesHasTheBundle(t *testing.T) {
 		}
 	}
 }
+
+// refuses is a store that takes no pieces of context and changes no work session.
+type refuses struct {
+	work.Record
+	err error
+}
+
+func (r refuses) Allocate(context.Context, work.ID, []work.Allocation) error { return r.err }
+
+func (r refuses) ChangeSession(context.Context, string, func(*work.Session) error) (work.Session, error) {
+	return work.Session{}, r.err
+}
+
+// TestBegunOnce: once an execution is stored, what cannot be stored beside it is a warning: an error would have its author
+// begin it again.
+func TestBegunOnce(t *testing.T) {
+	h := newByHand(t)
+	h.session(writer, "s1")
+	h.over(refuses{h.store, thread.ErrUnreachable})
+	got, err := h.book.Executions.Init(t.Context(), writer, record.InitExecution{Session: "s1", Type: "tester", Scope: "try"})
+	if err != nil || got.Execution.Execution == "" || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "do not show yet") {
+		t.Fatalf("%+v %v", got, err)
+	}
+	if list, err := h.store.Recorded(t.Context(), work.RecordQuery{}); err != nil || len(list) != 1 {
+		t.Errorf("%d rows: %v", len(list), err)
+	}
+}
