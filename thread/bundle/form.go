@@ -154,5 +154,8 @@ func Hash(k work.KeptBundle) string {
 		put(it.Sections...)
 		put(it.SharedWith...)
 	}
+	if len(k.Left) > 0 {
+		put(append([]string{"left"}, k.Left...)...)
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }

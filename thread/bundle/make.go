@@ -144,7 +144,7 @@ func Make(o Order, to Target, at time.Time) (Made, error) {
 		return Made{}, err
 	}
 	form.Items, made.Most = nil, most
-	k := work.KeptBundle{Agent: o.Agent, Model: o.Model, Budget: room.budget, Session: o.Session, By: o.By}
+	k := work.KeptBundle{Agent: o.Agent, Model: o.Model, Budget: room.budget, Session: o.Session, By: o.By, Left: made.Kept.Left}
 	for _, p := range kept {
 		form.Items = append(form.Items, p.item)
 		form.Total += p.item.Tokens
@@ -210,6 +210,9 @@ func cutPiece(in Item, claims bool, to Target) (piece, error) {
 // IsText reports whether a file can be given to an agent as text.
 func IsText(content []byte) bool { return utf8.Valid(content) && !bytes.ContainsRune(content, 0) }
 
+// mostLeft is how many items are kept by name that were left out.
+const mostLeft = 100
+
 // fit returns the items that have room, in their order, and how many tokens an agent may be given with them at most.
 func fit(form work.Bundle, all []piece, claims bool, limit int64, to Target, made *Made) (kept []piece, most int64, err error) {
 	worst := to.worst
@@ -226,6 +229,9 @@ func fit(form work.Bundle, all []piece, claims bool, limit int64, to Target, mad
 		if p.item.Priority != work.Required {
 			if !claims && worst(used+p.item.Tokens) > limit {
 				made.Dropped = append(made.Dropped, Dropped{p.item.Source, p.item.Tokens, "recommended, and there is no room for it"})
+				if len(made.Kept.Left) < mostLeft {
+					made.Kept.Left = append(made.Kept.Left, fmt.Sprintf("%s (%s tokens)", p.item.Source, thread.Tokens(p.item.Tokens)))
+				}
 				continue
 			}
 			used += p.item.Tokens

@@ -67,6 +67,13 @@ func TestWhatHasNoRoom(t *testing.T) {
 	if err != nil || len(made.Dropped) != 1 || made.Dropped[0].Source != "b" || made.Kept.Bundle.Total != 800 || made.Kept.Bundle.Remaining != 100 || made.Most != 801+frame {
 		t.Errorf("%v: %+v", err, made)
 	}
+	if got := fmt.Sprint(made.Kept.Left); !strings.HasPrefix(got, "[b (") {
+		t.Errorf("what was left out is not kept: %s", got)
+	}
+	other := made.Kept
+	if other.Left = nil; bundle.Hash(other) == made.Kept.Hash {
+		t.Error("a bundle that lacks something is the same as one that does not")
+	}
 	for _, tc := range []struct {
 		n      int
 		budget int64

@@ -231,6 +231,10 @@ func prepared(f facts) (out []Finding) {
 		out = append(out, Finding{Code: FoundLeftOut, Text: "it was prepared for it but not sent: " + few(left), Do: do})
 	}
 	if b := f.bundle; b != nil {
+		if len(b.Left) > 0 {
+			out = append(out, Finding{Code: FoundLeftOut, Text: fmt.Sprintf("its bundle %s had no room for: %s", b.Bundle.ID, few(b.Left)),
+				Do: "orchestrator bundle show " + b.Bundle.ID})
+		}
 		if b.Bundle.AgentType != "" && f.x.Type != "" && b.Bundle.AgentType != f.x.Type {
 			out = append(out, Finding{Code: FoundOtherFor, Text: fmt.Sprintf("its bundle %s was made for %s, and it is %s",
 				b.Bundle.ID, work.OneOf(b.Bundle.AgentType), work.OneOf(f.x.Type)), Do: "orchestrator bundle show " + b.Bundle.ID})

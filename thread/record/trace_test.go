@@ -171,6 +171,8 @@ func TestFindsContext(t *testing.T) {
 	p.give(x, work.Allocation{Type: work.ItemFile, Source: "a.md", Included: true}, work.Allocation{Type: work.ItemReference, Source: "b.md", Priority: work.Recommended})
 	p.wrong(x, record.FoundLeftOut)
 	p.wrong(x, record.FoundOtherFor)
+	cut := p.bundle(work.KeptBundle{Bundle: work.Bundle{ID: "cut"}, Left: []string{"big.md (5.0k tokens)"}})
+	p.wrong(p.ran(work.Completed, work.Execution{Agent: "demo", Bundle: cut.Bundle.ID}), record.FoundLeftOut)
 	p.delivers(x, work.Deliverable{Path: "c.go", Modified: 2})
 	y := p.ran(work.Failed, work.Execution{Agent: "demo", Type: "debugger", Scope: "Fix HNSW"})
 	p.wrong(y, record.FoundLacks)

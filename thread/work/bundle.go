@@ -59,9 +59,11 @@ type KeptBundle struct {
 	Pieces  []string `json:"pieces"`
 	Sources []string `json:"sources"`
 	// Agent and Model are for whom it was counted, Budget and Session what it was counted against.
-	Agent   string    `json:"agent,omitempty"`
-	Model   string    `json:"model,omitempty"`
-	Budget  int64     `json:"budget,omitempty"`
+	Agent  string `json:"agent,omitempty"`
+	Model  string `json:"model,omitempty"`
+	Budget int64  `json:"budget,omitempty"`
+	// Left are the sources of recommended items for which there was no room, each with its tokens, for people.
+	Left    []string  `json:"left_out,omitempty"`
 	Session string    `json:"session,omitempty"`
 	By      thread.ID `json:"by,omitempty"`
 }

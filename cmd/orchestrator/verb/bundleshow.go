@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,6 +35,9 @@ func bundleShow(c *cli) *cobra.Command {
 				return err
 			}
 			if item == "" {
+				if len(b.Kept.Left) > 0 {
+					say(c, "there was no room for what is recommended: %s", strings.Join(b.Kept.Left, ", "))
+				}
 				return printBundle(c, b.Kept.Bundle)
 			}
 			for i, it := range b.Kept.Bundle.Items {
