@@ -13,6 +13,7 @@ import (
 	"orchestrator/agent/agenttest/model"
 	"orchestrator/agent/scripted"
 	"orchestrator/cmd/orchestrator/e2e"
+	"orchestrator/thread/record"
 	"orchestrator/thread/work"
 )
 
@@ -183,6 +184,14 @@ func (r *realRig) checkNatives(cli clis.CLI, after int) (parent work.Execution) 
 			r.T.Errorf("%s: %+v", p.kind, row)
 		}
 		parent = r.find(string(row.Parent))
+		if text := strings.Join(strings.Fields(r.Ok("history", "context", p.kind)), " "); !strings.Contains(text, p.prompt) {
+			r.T.Errorf("what the last %s was given:\n%s", p.kind, text)
+		}
+		if list := e2e.Get[record.Sums](r.Rig, "stats", "--by", "type"); !slices.ContainsFunc(list.Rows, func(v record.Sum) bool {
+			return v.Key == p.kind && v.Natives > 0 && v.Spent.Out >= 10 && (cli.Name != "claude" || *v.Spent.Cost > 0)
+		}) {
+			r.T.Errorf("what a %s cost: %+v", p.kind, list)
+		}
 		text := r.Ok("exec", "show", string(row.ID))
 		for _, want := range []string{p.prompt, p.said, p.kind} {
 			if !strings.Contains(text, want) {
