@@ -41,17 +41,17 @@ func (w *world) sessionIs(name string) exec.Session {
 	return s
 }
 
-// taskIs fails unless a task of the work session "search" has a status.
-func (w *world) taskIs(title string, want exec.TaskStatus) {
+// taskIs fails unless the task "Find it" of the work session "search" has a status.
+func (w *world) taskIs(want exec.TaskStatus) {
 	w.t.Helper()
 	synctest.Wait()
 	list, err := w.record().Tasks(context.Background(), "search")
 	for _, t := range list {
-		if t.Title == title && t.Status == want {
+		if t.Title == "Find it" && t.Status == want {
 			return
 		}
 	}
-	w.t.Errorf("tasks of %s: %+v (%v), want %s %s", "search", list, err, title, want)
+	w.t.Errorf("tasks of %s: %+v (%v), want %s", "search", list, err, want)
 }
 
 // TestRunInAWorkSession: a run is in the work session, task and type that are named; what its agent starts and what it is
@@ -64,7 +64,7 @@ func TestRunInAWorkSession(t *testing.T) {
 		if x.Session != "search" || x.Task != "Find it" || x.Type != "debugger" || x.Scope != "find the cause" || x.Context == 0 {
 			t.Errorf("%+v", x)
 		}
-		w.taskIs("Find it", exec.TaskInProgress)
+		w.taskIs(exec.TaskInProgress)
 		if s := w.sessionIs("search"); s.Status != exec.SessionExecuting || s.Phase != exec.PhaseExecute {
 			t.Errorf("the work session is %s in phase %s", s.Status, s.Phase)
 		}
@@ -73,20 +73,20 @@ func TestRunInAWorkSession(t *testing.T) {
 			t.Errorf("inside: %+v", x)
 		}
 		w.finish(below.ID, "look there")
-		w.taskIs("Find it", exec.TaskInProgress)
+		w.taskIs(exec.TaskInProgress)
 		w.finish(s.ID, "find the cause")
-		w.taskIs("Find it", exec.TaskComplete)
+		w.taskIs(exec.TaskComplete)
 		if _, err := w.m.Prompts.Ask(context.Background(), string(s.ID), thread.AskRequest{Text: "and now fix it"}); err != nil {
 			t.Fatal(err)
 		}
 		if x := w.runIs(s.ID, exec.Running); x.Session != "search" || x.Task != "Find it" || x.Name == "exec-001" {
 			t.Errorf("asked further: %+v", x)
 		}
-		w.taskIs("Find it", exec.TaskInProgress)
+		w.taskIs(exec.TaskInProgress)
 		if _, err := w.m.Executions.Cancel(context.Background(), w.execution(s.ID).ID, ""); err != nil {
 			t.Fatal(err)
 		}
-		w.taskIs("Find it", exec.TaskComplete) // as the run before has left it
+		w.taskIs(exec.TaskComplete) // as the run before has left it
 		if in := w.m.Executions.InSessions(); in[s.ID] != "search" || in[below.ID] != "search" {
 			t.Errorf("threads in work sessions: %v", in)
 		}
@@ -262,7 +262,7 @@ func TestProceedOrNot(t *testing.T) {
 			if s := w.status(s.ID); s.State.Question != nil {
 				t.Errorf("it still asks: %+v", s.State)
 			}
-			w.taskIs("Find it", exec.TaskCancelled)
+			w.taskIs(exec.TaskCancelled)
 		}, withRuns)
 	})
 	t.Run("for good", func(t *testing.T) {

@@ -64,6 +64,7 @@ func TestFindsModelThatTookOver(t *testing.T) {
 							x.Ended, x.Failure = p.clock(), work.Failure{Class: work.ClassAgent, Code: work.CodeAgent, What: "it is overloaded", At: p.now}
 						case work.Queued:
 							x.FallBack("")
+						default:
 						}
 						return nil
 					}, events...)
