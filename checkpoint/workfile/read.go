@@ -20,7 +20,7 @@ import (
 type Import struct {
 	To  work.Keeper
 	Now time.Time
-	// As makes it that of a thread that was imported anew; the zero value takes everything as it was.
+	// As makes it that of a thread that was just imported; the zero value takes everything as it was.
 	As As
 }
 

@@ -52,7 +52,7 @@ func (r Row) Execution() (work.Execution, error) {
 	var x work.Execution
 	if !opened(r.Sum, r.Doc, &x) || x.ID != r.ID || x.Name != r.Name || x.Thread != r.Thread || x.State != r.State {
 		return work.Execution{}, thread.Hint(fmt.Errorf("run %s: %w", r.Name, thread.ErrDamaged),
-			"the others are not affected; start it anew")
+			"the others are not affected; start it again")
 	}
 	return x, nil
 }

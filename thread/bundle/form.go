@@ -41,7 +41,7 @@ func Print(b work.Bundle) []byte {
 	return out.Bytes()
 }
 
-// Parse reads the printed form, also one that somebody wrote by hand: its counts are claims, and their sum is made anew.
+// Parse reads the printed form, also one that somebody wrote by hand: its counts are claims, and they are summed up again.
 func Parse(raw []byte) (work.Bundle, error) {
 	var b work.Bundle
 	if len(raw) > MostForm {

@@ -18,7 +18,7 @@ func historyBundles(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "bundles", Short: "Show which bundles of context produced successful results", Args: exactly(),
 		Long: "Show which bundles of context produced what results, those with the most successes first: how often each was\n" +
-			"given, how that ended, what it cost, how many files came of it, and what checks say of these: pass and fail are\n" +
+			"given, how that ended, what it cost, how many files came of it, and how these were checked: pass and fail are\n" +
 			"checks of ours; said is what nobody has checked.",
 	}
 	cmd.Flags().StringVar(&q.Type, "type", "", "only what agents of this type were given")

@@ -89,7 +89,7 @@ func detail(w io.Writer, text string) {
 	}
 }
 
-// madeLine is an output in a line: what it is, its lines, its version, what checks and people say of it.
+// madeLine is an output in a line: what it is, its lines, its version, how it was checked and what people claim.
 func madeLine(m record.Made) string {
 	parts := []string{fmt.Sprintf("#%d", m.Output)}
 	switch m.Type {
@@ -197,7 +197,7 @@ func Produced(w io.Writer, list []record.Produced, now time.Time) {
 	}
 }
 
-// checkedOf is what checks say of what a bundle produced.
+// checkedOf is how what a bundle produced was checked.
 func checkedOf(p record.Produced) string {
 	var out []string
 	for _, c := range []struct {
