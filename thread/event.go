@@ -48,6 +48,8 @@ type Event struct {
 type Recorded struct {
 	// Sessions are the names of the work sessions; none if it is not known which.
 	Sessions []string `json:"sessions,omitempty"`
+	// Tasks are the names of the tasks of plans that have changed.
+	Tasks []string `json:"tasks,omitempty"`
 }
 
 // Speech is a piece of a model's answer as it streams in. The pieces of one request, joined, are the answer's text. If

@@ -32,8 +32,17 @@ type Once struct {
 	// in runs.fallback, "" for what is configured.
 	OnFail   string `json:"onFail,omitempty"`
 	Fallback string `json:"fallback,omitempty"`
+	// Part is the agent of a plan's task that it works as, the zero value for none.
+	Part Part `json:"part,omitzero"`
 	// From is the thread's folder while a run that must only read works in a place with a copy of it: Dir is that place.
 	From string `json:"from,omitempty"`
+}
+
+// Part is an agent of a plan's task: the task's name, the agent's in the plan, and the round, from 1, that a run is of.
+type Part struct {
+	Task  string `json:"task,omitempty"`
+	Agent string `json:"agent,omitempty"`
+	Round int    `json:"round,omitempty"`
 }
 
 // Asks is what follows when an agent without a terminal would ask a person.

@@ -1,0 +1,58 @@
+package wave
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/plan"
+	"orchestrator/thread/record"
+	"orchestrator/thread/work"
+)
+
+// Config is what Waves works with.
+type Config struct {
+	Store  plan.Store
+	Record work.Record
+	Runs   Runs
+	// Schemas checks values against JSON Schemas.
+	Schemas Schemas
+	// Staged keeps what is handed over by token.
+	Staged Staged
+	// Changed tells clients that a task has changed; it must not block.
+	Changed func(task string)
+	Now     func() time.Time
+	Log     *slog.Logger
+	// Server is this run of the server, Host and User are written into rows, Root is the project's folder.
+	Server, Host, User, Root string
+}
+
+// Runs starts what runs without a terminal.
+type Runs interface {
+	// Start starts a run. With Once.Part it is the execution of that round: if there is one already, that is returned.
+	Start(ctx context.Context, r thread.NewRequest) (work.Execution, error)
+	// Again gives the thread of a round another prompt: its next execution.
+	Again(ctx context.Context, of thread.ID, text string) (work.Execution, error)
+	// Cancel ends an execution; one that has ended is none to cancel, and no error.
+	Cancel(ctx context.Context, id work.ID, why string) error
+}
+
+// Schemas checks JSON against schemas.
+type Schemas interface {
+	// Check says what of a value does not meet a schema, for the agent that wrote it; nil for nothing.
+	Check(schema, value json.RawMessage) error
+	// Schema says what is wrong with a schema; nil for nothing.
+	Schema(schema json.RawMessage) error
+}
+
+// Staged keeps staged data.
+type Staged interface {
+	Stage(ctx context.Context, r thread.StageRequest, data io.Reader) (thread.Staged, error)
+	Retrieve(token thread.Token, part thread.Selection) (io.ReadCloser, error)
+}
+
+// Author is who asks: the zero value is the person.
+type Author = record.Author

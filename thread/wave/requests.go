@@ -1,0 +1,148 @@
+package wave
+
+import (
+	"encoding/json"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/plan"
+)
+
+// CheckRequest asks what is to say of a plan before it runs.
+type CheckRequest struct {
+	Plan plan.Plan                  `json:"plan"`
+	Vars map[string]json.RawMessage `json:"variables,omitempty"`
+}
+
+// Checked is what there is to say.
+type Checked struct {
+	Plan     string         `json:"plan"`
+	Hash     string         `json:"plan_hash"`
+	Findings []plan.Finding `json:"findings"`
+	Waves    [][]string     `json:"waves"`    // names of agents, by wave
+	Critical []string       `json:"critical"` // a longest chain, first to last
+	Agents   int            `json:"agents"`
+}
+
+// RunRequest starts a plan on a task: on a new one, or on the one that Task names.
+type RunRequest struct {
+	Plan              plan.Plan                  `json:"plan"`
+	Task              string                     `json:"task_id,omitempty"`
+	Title             string                     `json:"title,omitempty"`
+	Body              string                     `json:"body,omitempty"`
+	Vars              map[string]json.RawMessage `json:"variables,omitempty"`
+	Session           string                     `json:"session_id,omitempty"`
+	Dir               string                     `json:"dir,omitempty"`
+	MaxParallel       int                        `json:"max_parallel,omitempty"`
+	OnUpstreamFailure plan.OnUpstreamFailure     `json:"on_upstream_failure,omitempty"`
+	// Agreed says that the person has seen what a plan asks before it runs, such as a wave wider than 4.
+	Agreed bool `json:"agreed,omitempty"`
+}
+
+// TaskRef names a task, and an agent or a gate of it where one is meant.
+type TaskRef struct {
+	Task  string `json:"task_id"`
+	Agent string `json:"agent_name,omitempty"`
+	// Data has answers come with what was handed over.
+	Data bool `json:"data,omitempty"`
+}
+
+// View is a task with its nodes, as verbs and screens show it.
+type View struct {
+	Task  plan.Task    `json:"task"` // without its plan document
+	Nodes []NodeView   `json:"agents"`
+	Usage thread.Usage `json:"usage"` // of all its executions
+	// Wall is the time since it began, to its end; Critical the sum along the longest chain as far as it went; Alone the sum
+	// of all agents' times, as one agent would have needed one after the other.
+	Wall     time.Duration `json:"wall"`
+	Critical time.Duration `json:"critical"`
+	Alone    time.Duration `json:"alone"`
+	// Open are the nodes that a person is asked about.
+	Open []string `json:"open,omitempty"`
+}
+
+// NodeView is a node with what is known of its execution and of what it handed over.
+type NodeView struct {
+	plan.Node
+	Wait      string        `json:"waits_for,omitempty"` // in words, for people
+	ExecState string        `json:"execution_state,omitempty"`
+	Program   string        `json:"program,omitempty"`
+	Model     string        `json:"model,omitempty"`
+	Usage     thread.Usage  `json:"usage"`
+	Took      time.Duration `json:"took,omitempty"`
+	Critical  bool          `json:"critical,omitempty"` // on the longest chain
+
+	Summary string      `json:"output_summary,omitempty"`
+	Data    string      `json:"output_data,omitempty"`
+	Files   []plan.File `json:"output_files,omitempty"`
+	Error   string      `json:"error,omitempty"`
+}
+
+// RetryRequest begins again: a task's failed agents, one agent, or with From one and all that follow on it.
+type RetryRequest struct {
+	Task  string `json:"task_id"`
+	Agent string `json:"agent_name,omitempty"`
+	From  bool   `json:"from,omitempty"`
+	// Agreed says that the person knows which consumers are done already.
+	Agreed bool `json:"agreed,omitempty"`
+}
+
+// AnswerRequest answers what a person is asked about a node. One that was answered already is not answered again.
+type AnswerRequest struct {
+	Task  string    `json:"task_id"`
+	Agent string    `json:"agent_name"`
+	Yes   bool      `json:"yes"`
+	Text  string    `json:"text,omitempty"`    // the person's remark; later agents are told it
+	Asked time.Time `json:"asked_at,omitzero"` // of the question that was seen, zero for whichever is open
+}
+
+// AddRequest adds a task that waits, for a plan or for none yet.
+type AddRequest struct {
+	Plan    string                     `json:"plan,omitempty"`
+	Title   string                     `json:"title"`
+	Body    string                     `json:"body,omitempty"`
+	Vars    map[string]json.RawMessage `json:"variables,omitempty"`
+	Session string                     `json:"session_id,omitempty"`
+	Order   int                        `json:"order,omitempty"`
+}
+
+// EditRequest changes a task that has not begun: nil for what stays.
+type EditRequest struct {
+	Task  string                     `json:"task_id"`
+	Plan  *string                    `json:"plan,omitempty"`
+	Title *string                    `json:"title,omitempty"`
+	Body  *string                    `json:"body,omitempty"`
+	Vars  map[string]json.RawMessage `json:"variables,omitempty"`
+	Order *int                       `json:"order,omitempty"`
+	// Cancel has it never begin.
+	Cancel bool `json:"cancel,omitempty"`
+}
+
+// ArmRequest arms a plan, or disarms it.
+type ArmRequest struct {
+	Plan    *plan.Plan `json:"plan,omitempty"` // nil to disarm, or to arm again as it was
+	Name    string     `json:"name,omitempty"`
+	On      bool       `json:"armed"`
+	AtOnce  int        `json:"at_once,omitempty"` // 1 if 0
+	Session string     `json:"session_id,omitempty"`
+	Dir     string     `json:"dir,omitempty"`
+	Agreed  bool       `json:"agreed,omitempty"`
+}
+
+// PutRequest hands over for an agent of a task. An agent hands over its own only, and names neither.
+type PutRequest struct {
+	Task    string          `json:"task_id,omitempty"`
+	Agent   string          `json:"agent_name,omitempty"`
+	Type    plan.OutputType `json:"output_type,omitempty"`
+	Summary string          `json:"summary,omitempty"`
+	Data    string          `json:"output_data,omitempty"` // the text of a JSON value; of other types, text
+	// Files are paths in the agent's folder; a person's client has staged them and gives tokens.
+	Files []plan.File `json:"files,omitempty"`
+}
+
+// GetRequest asks for a version of what was handed over; the current one for 0.
+type GetRequest struct {
+	Task    string `json:"task_id,omitempty"` // an agent's own if empty
+	Agent   string `json:"agent_name"`
+	Version int    `json:"version,omitempty"`
+}
