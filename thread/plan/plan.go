@@ -72,6 +72,10 @@ type Agent struct {
 	Model string      `json:"model,omitempty" toml:"model"`
 	Tier  thread.Tier `json:"tier,omitempty" toml:"tier"`
 
+	// Program is what works where Agent is any program ("command"), with its arguments: it gets the prompt on its input, and
+	// what it prints is its answer.
+	Program []string `json:"program,omitempty" toml:"program"`
+
 	// Prompt is a template, see Render. PromptFile is a file beside the plan that has it; who reads the plan puts its text into
 	// Prompt.
 	Prompt     string `json:"prompt,omitempty" toml:"prompt"`
