@@ -102,7 +102,7 @@ func TestGroupsAndInboxAgree(t *testing.T) {
 			s := thread.Status{State: thread.StateReport{State: st}}
 			change(&s)
 			var kinds []thread.InboxKind
-			for _, item := range thread.Inbox([]thread.Status{s}, nil) {
+			for _, item := range thread.Inbox([]thread.Status{s}, nil, nil) {
 				kinds = append(kinds, item.Kind)
 			}
 			open := slices.ContainsFunc(kinds, func(k thread.InboxKind) bool { return slices.Contains(needs, k) })

@@ -14,9 +14,11 @@ type InboxItem struct {
 	Name   string `json:"name"`             // of the thread or the server: its handle
 	Label  string `json:"label"`
 	// Server is the id of the MCP server that waits to be accepted.
-	Server string    `json:"server,omitempty"`
-	Kind   InboxKind `json:"kind"`
-	Since  time.Time `json:"since,omitzero"` // zero where it is not known
+	Server string `json:"server,omitempty"`
+	// Node is what is asked about an agent or a gate of a plan's task; nil for all else.
+	Node  *NodeQuestion `json:"node,omitempty"`
+	Kind  InboxKind     `json:"kind"`
+	Since time.Time     `json:"since,omitzero"` // zero where it is not known
 	// Text is what it is about, on one line: the command that is asked about, the prompt that was cut off, the end of a
 	// limit.
 	Text string `json:"text"`
@@ -24,12 +26,27 @@ type InboxItem struct {
 	Question *Question `json:"question,omitempty"`
 }
 
+// NodeQuestion is what a person is asked about an agent or a gate of a plan's task. It is the question that was asked at
+// this time: once it is answered, one that follows is another.
+type NodeQuestion struct {
+	Task  string    `json:"task_id"` // its name
+	Title string    `json:"title"`   // of the task
+	Agent string    `json:"agent_name"`
+	Asks  string    `json:"asks,omitempty"` // gate, upstream, stall
+	Text  string    `json:"question"`
+	Since time.Time `json:"asked_at"`
+}
+
+// Name names what is asked about: "task-001/review".
+func (q NodeQuestion) Name() string { return q.Task + "/" + q.Agent }
+
 // InboxKind is why something is open.
 type InboxKind string
 
 // The kinds, the most urgent first.
 const (
 	InboxQuestion    InboxKind = "question"    // the agent asks and waits
+	InboxTask        InboxKind = "task"        // a task of a plan waits for a yes or no
 	InboxSignIn      InboxKind = "sign-in"     // the provider refused the credentials
 	InboxStuck       InboxKind = "stuck"       // the agent gave up after a failure
 	InboxMerge       InboxKind = "merge"       // its merge has conflicts, which the person resolves
@@ -44,15 +61,18 @@ const (
 // InboxKinds returns all kinds, the most urgent first.
 func InboxKinds() []InboxKind {
 	return []InboxKind{
-		InboxQuestion, InboxSignIn, InboxMerge, InboxStuck, InboxPrompt, InboxServer, InboxInterrupted, InboxLimited,
+		InboxQuestion, InboxTask, InboxSignIn, InboxMerge, InboxStuck, InboxPrompt, InboxServer, InboxInterrupted, InboxLimited,
 		InboxOffer, InboxUnread,
 	}
 }
 
-// Inbox returns what is open in threads, and which of the project's MCP servers wait to be accepted: by kind, the oldest
-// first.
-func Inbox(threads []Status, servers []MCPServer) []InboxItem {
+// Inbox returns what is open in threads, what tasks of plans ask, and which of the project's MCP servers wait to be accepted:
+// by kind, the oldest first.
+func Inbox(threads []Status, nodes []NodeQuestion, servers []MCPServer) []InboxItem {
 	var items []InboxItem
+	for _, q := range nodes {
+		items = append(items, InboxItem{Name: q.Name(), Label: q.Name(), Node: &q, Kind: InboxTask, Since: q.Since, Text: q.Text})
+	}
 	for _, s := range threads {
 		items = append(items, s.open()...)
 	}

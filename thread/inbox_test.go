@@ -44,7 +44,8 @@ func TestInbox(t *testing.T) {
 		kind thread.InboxKind
 		text string
 	}{
-		{"asks", thread.InboxQuestion, "rm x"}, {"asks later", thread.InboxQuestion, ""}, {"sign in", thread.InboxSignIn, ""},
+		{"asks", thread.InboxQuestion, "rm x"}, {"asks later", thread.InboxQuestion, ""},
+		{"task-001/ship", thread.InboxTask, "ship it?"}, {"task-002/docs", thread.InboxTask, "go on without api?"}, {"sign in", thread.InboxSignIn, ""},
 		{"merging", thread.InboxMerge, "merge into main has conflicts"},
 		{"stuck", thread.InboxStuck, "failed, gave up"}, {"cut", thread.InboxPrompt, "go on"},
 		{"docs", thread.InboxServer, "npx docs-mcp from .mcp.json (repository)"}, {"killed", thread.InboxInterrupted, "can be resumed"},
@@ -54,7 +55,10 @@ func TestInbox(t *testing.T) {
 		{ID: "s1", Name: "docs", Hash: "ab", Target: "npx docs-mcp", Sources: []thread.MCPSource{{File: "/p/.mcp.json"}}},
 		{ID: "s2", Name: "accepted", Hash: "ab", Accepted: true}, {ID: "s3", Name: "broken", Hash: "ab", Problem: "no such program"},
 	}
-	got := thread.Inbox(list, servers)
+	nodes := []thread.NodeQuestion{
+		{Task: "task-002", Agent: "docs", Text: "go on without api?", Since: at}, {Task: "task-001", Agent: "ship", Text: "ship it?", Since: at.Add(-time.Hour)},
+	}
+	got := thread.Inbox(list, nodes, servers)
 	if len(got) != len(want) {
 		t.Fatalf("%d items, want %d: %+v", len(got), len(want), got)
 	}

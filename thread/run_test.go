@@ -39,7 +39,7 @@ func TestRunsInLists(t *testing.T) {
 			t.Errorf("%+v: line %q", c, got)
 		}
 		kind := InboxKind("")
-		for _, i := range Inbox([]Status{s}, nil) {
+		for _, i := range Inbox([]Status{s}, nil, nil) {
 			kind = i.Kind
 		}
 		if kind != c.item {

@@ -53,7 +53,7 @@ func TestToolOfferedBack(t *testing.T) {
 			!strings.Contains(o.Why, "up to 84k tokens are written to the provider's cache again, which costs") {
 			t.Errorf("offered %q: %+v", o.Says(p.Gauge), o)
 		}
-		items := thread.Inbox([]thread.Status{w.status(p.ID)}, nil)
+		items := thread.Inbox([]thread.Status{w.status(p.ID)}, nil, nil)
 		if !slices.ContainsFunc(items, func(i thread.InboxItem) bool {
 			return i.Kind == thread.InboxOffer && strings.Contains(i.Text, "Workflow")
 		}) {

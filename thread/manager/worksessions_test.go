@@ -232,7 +232,7 @@ func (w *world) proceeds(id thread.ID, waits bool, means thread.Meaning) {
 			w.t.Errorf("it asks %q, want %q", q.About, says)
 		}
 	}
-	if items := thread.Inbox([]thread.Status{s}, nil); len(items) != 1 || items[0].Kind != thread.InboxQuestion || items[0].Question == nil {
+	if items := thread.Inbox([]thread.Status{s}, nil, nil); len(items) != 1 || items[0].Kind != thread.InboxQuestion || items[0].Question == nil {
 		w.t.Errorf("in the inbox: %+v", items)
 	}
 	if _, err := w.m.Questions.Answer(context.Background(), string(id), thread.AnswerRequest{Question: "another", Means: means}); !errors.Is(err, thread.ErrRefused) {

@@ -65,7 +65,7 @@ func (f *Feature) Changed() {
 	for _, s := range f.Threads.All() {
 		all = append(all, *s)
 	}
-	f.open.fill(thread.Inbox(all, f.servers))
+	f.open.fill(thread.Inbox(all, nil, f.servers))
 }
 
 // ServersChanged tells that the MCP servers of the project may have changed.

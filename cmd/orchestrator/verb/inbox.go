@@ -29,7 +29,7 @@ func inboxVerb(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			items := thread.Inbox(list, servers.Servers)
+			items := thread.Inbox(list, nil, servers.Servers)
 			if items == nil {
 				items = []thread.InboxItem{}
 			}
