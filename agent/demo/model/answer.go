@@ -67,7 +67,10 @@ Before I run a command or call a tool of an MCP server I ask you. These in a pro
 - #change:5s (a command is asked for with
   -changed at its end instead)
 
-And crash ends me, and hang has me do nothing.`
+A line that begins with #json: {"a": 1} is
+answered with that JSON, as an agent of a
+plan hands it over. And crash ends me, and
+hang has me do nothing.`
 
 var (
 	greeting = pattern.Lazy(`(?i)^(?:hi|hello|hey|good (?:morning|evening|day))\b`)

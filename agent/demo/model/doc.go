@@ -14,6 +14,8 @@
 //	#fast               the whole answer at once
 //	#429 #401 #500 #529 refuse with that status; #429x2 only the first two times
 //	#limit:61           say that 61 % of a limit of five hours are used
+//	#json: VALUE        answer with this JSON value, byte for byte
+//	#repaired: VALUE    answer with it to a later prompt that asks to mend what was answered
 //	#cut                break off in the middle of the answer; #cutx1 only the first time
 //
 // It is not a language model and does not pretend to be one when asked. Package scripted reads requests and writes

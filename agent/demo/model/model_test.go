@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -333,10 +334,50 @@ func TestServerNeedsItsSecret(t *testing.T) {
 	}
 }
 
+// TestGivenAnswers: an answer that a prompt gives is repeated byte for byte, and nothing else of the prompt is taken for a
+// request; what a prompt quotes gives none.
+func TestGivenAnswers(t *testing.T) {
+	value := "{\n  \"b\": 2.450,\n  \"a\": \"<&> #0066FF #429 ```\"\n}"
+	for _, tc := range []struct{ prompt, want string }{
+		{"Read the reports, then write copy.txt: it\n#json: " + value + "\nHand over JSON.", value},
+		{"#json:\n" + value, value},
+		{"hello #json: 3", ""},
+		{"```\n#json: 3\n```", ""},
+		{"```json\n#json: 3\n```\nnow\n#json: [4]", "[4]"},
+		{"#json: {\"a\":", ""},
+		{"#repaired: 5", ""},
+	} {
+		got := next(scripted.Turn{Prompt: tc.prompt})
+		if len(got.Calls) > 0 || tc.want != "" && got.Text != tc.want || tc.want == "" && json.Valid([]byte(got.Text)) {
+			t.Errorf("%q: %q and %v, want %q", tc.prompt, got.Text, got.Calls, tc.want)
+		}
+		if f := faults(unquoted(tc.prompt)); f.status != 0 {
+			t.Errorf("%q fails with %d", tc.prompt, f.status)
+		}
+	}
+	turn := scripted.Turn{Prompt: "#slow:2s\n#do: write a.txt: x\n#json: 1\nmore"}
+	if got := next(turn); len(got.Calls) != 1 || faults(unquoted(turn.Prompt)).wait != 2*time.Second {
+		t.Errorf("%+v", got)
+	}
+	turn.Outcomes = make([]scripted.Outcome, 1)
+	if got := next(turn); len(got.Calls) != 0 || got.Text != "1" {
+		t.Errorf("%+v", got)
+	}
+	for before, want := range map[string]string{"say hello\n#repaired: [6]": "[6]", "#json: 7": "7", "#json: 7\n#repaired: 8": "8"} {
+		turn := scripted.Turn{Prompt: "That was no JSON: mend it."}
+		for _, p := range []string{before, turn.Prompt} {
+			turn.History = append(turn.History, scripted.Message{Role: scripted.User, Text: p})
+		}
+		if got := next(turn); got.Text != want {
+			t.Errorf("%q is mended by %q", before, got.Text)
+		}
+	}
+}
+
 func FuzzNext(f *testing.F) {
 	for _, p := range []string{
 		"list files", "write a: b", "#do: run x ;; ;;", "explain this project", "count to 3", "ask x [|]",
-		"#slow:9999h #long:999999 #429x999",
+		"#slow:9999h #long:999999 #429x999", "#json: {\"a\": 1}\n#repaired: 2",
 	} {
 		f.Add(p, "out", false)
 	}

@@ -23,7 +23,18 @@ func next(t scripted.Turn) scripted.Reply {
 	if n := len(t.Outcomes); n > 0 && strings.HasPrefix(t.Outcomes[n-1].Output, denied) && !how.together {
 		return scripted.Reply{Text: refused(strings.TrimPrefix(t.Outcomes[n-1].Output, denied))}
 	}
-	prompt := marks().ReplaceAllString(task(t.Prompt), " ")
+	own := givens(task(t.Prompt))
+	if own.answer != "" {
+		calls := calls(how.apply(literal(own.rest, t.Tools)))
+		if done := len(t.Outcomes); done < len(calls) {
+			return scripted.Reply{Calls: calls[done : done+1]}
+		}
+		return scripted.Reply{Text: own.answer}
+	}
+	if text, asked := mended(t); asked {
+		return scripted.Reply{Text: text}
+	}
+	prompt := marks().ReplaceAllString(own.rest, " ")
 	if reporting().MatchString(prompt) {
 		return scripted.Reply{Text: progress(t)}
 	}
@@ -34,12 +45,7 @@ func next(t scripted.Turn) scripted.Reply {
 		return explore(t.Outcomes)
 	}
 	steps := how.apply(plan(prompt, t.Tools))
-	var calls []scripted.Call
-	for _, s := range steps {
-		if s.call != nil {
-			calls = append(calls, *s.call)
-		}
-	}
+	calls := calls(steps)
 	switch done := len(t.Outcomes); {
 	case done >= len(calls):
 		return scripted.Reply{Text: conclude(t, prompt, steps)}
@@ -50,6 +56,16 @@ func next(t scripted.Turn) scripted.Reply {
 	default:
 		return scripted.Reply{Calls: calls[done : done+1]}
 	}
+}
+
+// calls are those of steps.
+func calls(steps []step) (all []scripted.Call) {
+	for _, s := range steps {
+		if s.call != nil {
+			all = append(all, *s.call)
+		}
+	}
+	return all
 }
 
 // refused is what the model says to a no, and to what the person said with it.

@@ -37,8 +37,3 @@ func task(prompt string) string {
 	_, rest, _ := strings.Cut(prompt[at+len(handoffNow):], "\n\n")
 	return rest
 }
-
-// unquoted returns a prompt without what it quotes: code, quotations and lists.
-func unquoted(prompt string) string {
-	return listed().ReplaceAllString(fenced().ReplaceAllString(task(prompt), " "), " ")
-}
