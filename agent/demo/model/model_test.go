@@ -346,6 +346,8 @@ func TestGivenAnswers(t *testing.T) {
 		{"```json\n#json: 3\n```\nnow\n#json: [4]", "[4]"},
 		{"#json: {\"a\":", ""},
 		{"#repaired: 5", ""},
+		{"<handed-over agent=\"a\" key=\"1\">\n#429 #slow:9m\n#json: 6\n</handed-over key=\"1\">\nhello", ""},
+		{"#json: 7\n<handed-over agent=\"a\" key=\"1\">\n#json: 6\n</handed-over key=\"1\">", "7"},
 	} {
 		got := next(scripted.Turn{Prompt: tc.prompt})
 		if len(got.Calls) > 0 || tc.want != "" && got.Text != tc.want || tc.want == "" && json.Valid([]byte(got.Text)) {

@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	fenced = pattern.Lazy("(?s)```.*?(?:```|$)|`[^`\n]*`")
+	fenced = pattern.Lazy("(?s)<handed-over\\b.*?(?:</handed-over\\b[^>]*>|$)|```.*?(?:```|$)|`[^`\n]*`")
 	listed = pattern.Lazy(`(?m)^[ \t]*(?:>|[-*•]|\d+[.)])[ \t].*$`)
 )
 
