@@ -42,8 +42,25 @@ type ServerTaker interface{ TakesServers() bool }
 // MCPName is the name of the one server that agents are given, or the beginning of it.
 const MCPName = "orch"
 
-// MCPOwnTools are the tools of that server that are our own: they read what is the thread's, and change nothing.
-func MCPOwnTools() []string { return []string{MCPName + "__find_tool", MCPName + "__retrieve"} }
+// MCPOwnTools are the tools of that server that are our own, of a thread that runs so: two that read what is the thread's, and
+// change nothing, and those by which an agent takes part in a plan's task. They follow from how the thread was made alone, so
+// that they stay the same for its life.
+func MCPOwnTools(o Once) []string {
+	names := []string{"find_tool", "retrieve"}
+	if o.Part != (Part{}) {
+		names = append(names, "deliverable_get", "deliverable_put", "stage")
+	}
+	if o.Part != (Part{}) || o.Spawn.Depth > 0 {
+		names = append(names, "status")
+	}
+	if o.Spawn.Depth > 0 {
+		names = append(names, "spawn")
+	}
+	for i, name := range names {
+		names[i] = MCPName + "__" + name
+	}
+	return names
+}
 
 // MCPLaunch is how an agent reaches the one MCP server that it is given.
 type MCPLaunch struct {

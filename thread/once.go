@@ -34,6 +34,8 @@ type Once struct {
 	Fallback string `json:"fallback,omitempty"`
 	// Part is the agent of a plan's task that it works as, the zero value for none.
 	Part Part `json:"part,omitzero"`
+	// Spawn is which runs its agent may start by itself; the zero value for none.
+	Spawn Spawn `json:"spawn,omitzero"`
 	// From is the thread's folder while a run that must only read works in a place with a copy of it: Dir is that place.
 	From string `json:"from,omitempty"`
 }
@@ -43,6 +45,15 @@ type Part struct {
 	Task  string `json:"task,omitempty"`
 	Agent string `json:"agent,omitempty"`
 	Round int    `json:"round,omitempty"`
+}
+
+// Spawn is which runs an agent of a plan's task, or a run that it has started, may start by itself.
+type Spawn struct {
+	// Of is the agent's round: all runs that come of it count together, however deep they are.
+	Of Part `json:"of,omitzero"`
+	// Runs is how many those may be, and Depth how deep below this one they may go: 0 for none.
+	Runs  int `json:"runs,omitempty"`
+	Depth int `json:"depth,omitempty"`
 }
 
 // Asks is what follows when an agent without a terminal would ask a person.

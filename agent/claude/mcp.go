@@ -38,10 +38,10 @@ func giveServer(env, around launch.Env, spec thread.LaunchSpec) ([]string, launc
 	return []string{"--mcp-config", path, "--strict-mcp-config"}, env, reach, nil
 }
 
-// ownToolRules are the rules that allow the tools of the server that we give, which only read what is the thread's.
-func ownToolRules(m *thread.MCPLaunch) (allow []any) {
-	for _, tool := range thread.MCPOwnTools() {
-		allow = append(allow, "mcp__"+m.Name+"__"+tool)
+// ownToolRules are the rules that allow the tools of the server that we give: none of them changes a file.
+func ownToolRules(spec thread.LaunchSpec) (allow []any) {
+	for _, tool := range thread.MCPOwnTools(spec.Once) {
+		allow = append(allow, "mcp__"+spec.MCP.Name+"__"+tool)
 	}
 	return allow
 }

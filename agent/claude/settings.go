@@ -33,7 +33,7 @@ func (a *Agent) settings(spec thread.LaunchSpec, env launch.Env, variable string
 	}
 	allow, deny := readRules(spec.ReadDirs)
 	if spec.Once.On && spec.MCP != nil {
-		allow = append(allow, ownToolRules(spec.MCP)...)
+		allow = append(allow, ownToolRules(spec)...)
 	}
 	if len(allow) > 0 {
 		merged := map[string]any{}

@@ -31,7 +31,7 @@ func giveServer(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, t
 		"command": spec.MCP.Command[0], "args": spec.MCP.Command[1:], "tool_timeout_sec": toolTimeout,
 	}
 	if spec.Once.ReadOnly {
-		ours["enabled_tools"] = thread.MCPOwnTools()
+		ours["enabled_tools"] = thread.MCPOwnTools(spec.Once)
 	}
 	servers[spec.MCP.Registered] = ours
 	return []string{"-c", "mcp_servers=" + inline(servers), "-c", "features.mcp_tool_list_changed=true"}, env,

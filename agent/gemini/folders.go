@@ -162,7 +162,7 @@ func policy(env launch.Env, spec thread.LaunchSpec, trusted bool, out less) ([]s
 		out.server = ""
 	}
 	if out.server != "" {
-		for _, tool := range thread.MCPOwnTools() {
+		for _, tool := range thread.MCPOwnTools(spec.Once) {
 			fmt.Fprintf(&rules, "[[rule]]\ntoolName = %s\ndecision = \"allow\"\npriority = 999\n\n",
 				quote("mcp_"+out.server+"_"+tool))
 		}

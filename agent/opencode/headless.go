@@ -82,7 +82,7 @@ func onlyReading(spec thread.LaunchSpec) object {
 		rules.set("external_directory", outside)
 	}
 	if spec.MCP != nil {
-		for _, tool := range thread.MCPOwnTools() {
+		for _, tool := range thread.MCPOwnTools(spec.Once) {
 			rules.set(spec.MCP.Name+"_"+tool, "allow")
 		}
 	}

@@ -6,8 +6,8 @@ const (
 	findTool     = Name + separator + "find_tool"
 )
 
-// ownTools describes them.
-func ownTools() []entry {
+// readingTools are those of all threads.
+func readingTools() []entry {
 	return []entry{
 		{name: findTool, raw: encoded(map[string]any{
 			"name":        findTool,

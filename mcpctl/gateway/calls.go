@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"orchestrator/thread/ground/rpc"
@@ -14,11 +15,8 @@ import (
 // callTool calls a tool. What goes wrong with it is told to the model as the tool's result, since it can act on that.
 func (c *call) callTool(ctx context.Context) (json.RawMessage, error) {
 	name := c.params.text("name")
-	switch name {
-	case retrieveTool:
-		return c.retrieve(ctx)
-	case findTool:
-		return c.findTool(ctx)
+	if slices.ContainsFunc(c.session.own, func(e entry) bool { return e.name == name }) {
+		return c.callOwn(ctx, name)
 	}
 	on := c.session.gateway.servers.On(c.session.id)
 	e, ok := find(toolNames(named(on, name)), name)
@@ -37,6 +35,30 @@ func (c *call) callTool(ctx context.Context) (json.RawMessage, error) {
 		return failure(fmt.Sprintf("%s: %v", e.server, err)), nil
 	}
 	return c.session.gateway.bounded(ctx, c.session.id, on, e, result), nil
+}
+
+// callOwn calls a tool that is our own.
+func (c *call) callOwn(ctx context.Context, name string) (json.RawMessage, error) {
+	arguments, err := asObject(c.params["arguments"])
+	if err != nil {
+		return nil, err
+	}
+	switch name {
+	case findTool:
+		return c.findTool(ctx, arguments)
+	case retrieveTool:
+		return c.retrieve(ctx, arguments)
+	case stageTool:
+		return c.stage(ctx, arguments)
+	case getTool:
+		return c.getDeliverable(ctx, arguments)
+	case putTool:
+		return c.putDeliverable(ctx, arguments)
+	case spawnTool:
+		return c.spawn(ctx, arguments)
+	default:
+		return c.taskStatus(ctx, arguments)
+	}
 }
 
 // named returns the servers whose tools' names can begin like a name.

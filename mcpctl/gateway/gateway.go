@@ -15,6 +15,8 @@ import (
 type Config struct {
 	Servers Servers
 	Stager  Stager
+	// Work are the tasks of plans that agents take part in; nil if there are none.
+	Work Work
 	// Version is the program's.
 	Version string
 	Log     *slog.Logger
@@ -24,6 +26,7 @@ type Config struct {
 type Gateway struct {
 	servers Servers
 	stager  Stager
+	tasks   Work
 	version string
 	log     *slog.Logger
 
@@ -44,7 +47,7 @@ func New(cfg Config) *Gateway {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	g := &Gateway{
-		servers: cfg.Servers, stager: cfg.Stager, version: cfg.Version, log: cfg.Log,
+		servers: cfg.Servers, stager: cfg.Stager, tasks: cfg.Work, version: cfg.Version, log: cfg.Log,
 		sessions: map[*session]func() error{}, parked: map[string]*parked{},
 	}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
@@ -101,6 +104,7 @@ type session struct {
 	gateway *Gateway
 	id      thread.ID
 	dir     string
+	own     []entry         // its tools that are our own; as long as the thread lives they are the same
 	ctx     context.Context // ends with the session
 	stop    context.CancelFunc
 	// out takes notifications that belong to no request; nil if there is no way for them.

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -10,7 +11,7 @@ func (s *session) listOf(method string) (key string, all []entry) {
 	on := s.gateway.servers.On(s.id)
 	switch method {
 	case "tools/list":
-		return "tools", sorted(append(ownTools(), tools(on)...))
+		return "tools", sorted(append(slices.Clone(s.own), tools(on)...))
 	case "prompts/list":
 		return "prompts", prompts(on)
 	case "resources/list":

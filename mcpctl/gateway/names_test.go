@@ -141,10 +141,10 @@ func BenchmarkNames(b *testing.B) {
 
 func TestOwnTools(t *testing.T) {
 	var names []string
-	for _, e := range ownTools() {
+	for _, e := range ownTools(thread.MCPOwnTools(thread.Once{})) {
 		names = append(names, e.name)
 	}
-	if !slices.Equal(names, thread.MCPOwnTools()) {
-		t.Errorf("%q, and agents are told of %q", names, thread.MCPOwnTools())
+	if !slices.Equal(names, thread.MCPOwnTools(thread.Once{})) {
+		t.Errorf("%q, and agents are told of %q", names, thread.MCPOwnTools(thread.Once{}))
 	}
 }

@@ -14,11 +14,7 @@ import (
 )
 
 // findTool searches.
-func (c *call) findTool(ctx context.Context) (json.RawMessage, error) {
-	arguments, err := asObject(c.params["arguments"])
-	if err != nil {
-		return nil, err
-	}
+func (c *call) findTool(ctx context.Context, arguments object) (json.RawMessage, error) {
 	found := c.session.gateway.servers.Find(ctx, c.session.id, arguments.text("query"))
 	if len(found) == 0 {
 		return said("No tool of the configured MCP servers fits."), nil
@@ -51,11 +47,7 @@ func firstLine(s string) string {
 }
 
 // retrieve reads staged data.
-func (c *call) retrieve(ctx context.Context) (json.RawMessage, error) {
-	arguments, err := asObject(c.params["arguments"])
-	if err != nil {
-		return nil, err
-	}
+func (c *call) retrieve(ctx context.Context, arguments object) (json.RawMessage, error) {
 	var a struct {
 		Token  string
 		From   int64
@@ -64,10 +56,8 @@ func (c *call) retrieve(ctx context.Context) (json.RawMessage, error) {
 		Head   int64
 		Offset int64
 	}
-	strict := json.NewDecoder(bytes.NewReader(arguments.raw()))
-	strict.DisallowUnknownFields()
-	if err := strict.Decode(&a); err != nil {
-		return failure("the arguments do not fit: " + err.Error() + "; there are token, from, to, grep, head and offset"), nil
+	if no := arguments.into(&a, "token, from, to, grep, head and offset"); no != nil {
+		return no, nil
 	}
 	part := thread.Selection{From: a.From, To: a.To, Grep: a.Grep, Head: a.Head}
 	switch err := part.Check(); {
@@ -76,14 +66,11 @@ func (c *call) retrieve(ctx context.Context) (json.RawMessage, error) {
 	case a.Offset < 0:
 		return failure("offset cannot be negative"), nil
 	}
-	out := &window{skip: a.Offset, left: defaultStage}
-	err = c.session.gateway.stager.Read(ctx, c.session.id, a.Token, part, out)
+	out := newWindow(a.Offset)
+	err := c.session.gateway.stager.Read(ctx, c.session.id, a.Token, part, out)
 	switch {
 	case errors.Is(err, errFull):
-		n := len(whole(out.text.Bytes()))
-		out.text.Truncate(n)
-		fmt.Fprintf(&out.text, "\n[cut after %d bytes; go on with the same selection and offset %d, or select less]",
-			n, a.Offset+int64(n))
+		out.cut("go on with the same selection and offset %d, or select less")
 	case err != nil:
 		return failure(err.Error()), nil
 	case out.text.Len() == 0:
@@ -112,12 +99,22 @@ func whole(text []byte) []byte {
 // errFull ends the reading of a selection.
 var errFull = errors.New("enough was read")
 
+// cut ends what was kept where a character does, and says where to go on, with the words of a format.
+func (w *window) cut(goOn string) {
+	n := len(whole(w.text.Bytes()))
+	w.text.Truncate(n)
+	fmt.Fprintf(&w.text, "\n[cut after %d bytes; "+goOn+"]", n, w.from+int64(n))
+}
+
 // window takes a part of what is written: it skips some bytes and then keeps so many.
 type window struct {
-	skip int64
+	from int64 // what it skips of all
+	skip int64 // and what of that is left
 	left int
 	text bytes.Buffer
 }
+
+func newWindow(from int64) *window { return &window{from: from, skip: from, left: defaultStage} }
 
 // Write implements io.Writer.
 func (w *window) Write(b []byte) (int, error) {

@@ -60,3 +60,32 @@ type Stager interface {
 	// Read writes a selection of what is staged under a token, as people write tokens.
 	Read(ctx context.Context, id thread.ID, token string, part thread.Selection, to io.Writer) error
 }
+
+// Work are the tasks of plans, for the agents that take part in them. Who asks is known from the connection: nothing that an
+// agent says names the task, or itself. What is refused is an error whose text the agent is told.
+type Work interface {
+	// Runs returns how a thread runs: which tools it has follows from that, and from nothing that changes.
+	Runs(thread.ID) thread.Once
+	// Deliverable returns what is to be said of what an agent of the plan has handed over, and its data as that gave it.
+	Deliverable(ctx context.Context, id thread.ID, agent string, version int) (about string, data io.Reader, err error)
+	// HandOver hands over for the thread's agent, and returns what became of that.
+	HandOver(ctx context.Context, id thread.ID, h HandOver) (string, error)
+	// Spawn starts a run of the thread's agent, and returns how it stands; if it is to wait, once it has ended or waiting takes
+	// too long.
+	Spawn(ctx context.Context, id thread.ID, s Spawn) (string, error)
+	// Status returns how the thread's part of the task stands, or one of its runs if that is named.
+	Status(ctx context.Context, id thread.ID, run string) (string, error)
+}
+
+// HandOver is what an agent hands over.
+type HandOver struct {
+	Summary string
+	Data    string   // the text of a JSON value; of what is no JSON, the text
+	Files   []string // in its folder
+}
+
+// Spawn is a run that an agent asks for.
+type Spawn struct {
+	Prompt, Agent, Tier string
+	Writes, Wait        bool
+}

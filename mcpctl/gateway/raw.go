@@ -77,3 +77,14 @@ func failure(text string) json.RawMessage {
 func said(text string) json.RawMessage {
 	return encoded(map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}})
 }
+
+// into decodes arguments of a tool that has no others than those that are named; the result is what the model is told if they
+// do not fit, nil if they do.
+func (o object) into(to any, named string) json.RawMessage {
+	strict := json.NewDecoder(bytes.NewReader(o.raw()))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(to); err != nil {
+		return failure("the arguments do not fit: " + err.Error() + "; there are " + named)
+	}
+	return nil
+}

@@ -35,6 +35,11 @@ func (g *Gateway) newSession(id thread.ID, dir string) *session {
 		gateway: g, id: id, dir: dir, listening: map[*listener]bool{}, given: map[string]string{}, told: map[string]string{},
 		shown: map[shownTool]bool{},
 	}
+	var once thread.Once
+	if g.tasks != nil {
+		once = g.tasks.Runs(id)
+	}
+	s.own = ownTools(thread.MCPOwnTools(once))
 	s.ctx, s.stop = context.WithCancel(g.ctx)
 	return s
 }

@@ -129,11 +129,11 @@ const (
 	OutputText  OutputType = "text"
 )
 
-// Stall says when an agent of a plan is taken to be stuck. The zero value is the usual.
+// Stall says when an agent of a plan is taken to be stuck. The zero value is the usual, see Stuck; a limit of 0 is none.
 type Stall struct {
-	Silence Duration `json:"silence,omitempty" toml:"silence"` // without any event
-	Repeats int      `json:"repeats,omitempty" toml:"repeats"` // of the same call with the same arguments in a row
-	Tokens  int64    `json:"tokens,omitempty" toml:"tokens"`   // of output without a changed file, for agents that write
+	Silence *Duration `json:"silence,omitempty" toml:"silence"` // without any event
+	Repeats *int      `json:"repeats,omitempty" toml:"repeats"` // of the same call with the same arguments in a row
+	Tokens  *int64    `json:"tokens,omitempty" toml:"tokens"`   // of output without a changed file, for agents that write
 	// Policy is what follows: StallShow, StallAsk, StallRetry or StallStop.
 	Policy StallPolicy `json:"policy,omitempty" toml:"policy"`
 }

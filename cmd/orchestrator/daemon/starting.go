@@ -31,6 +31,7 @@ func (s *Server) newThread(ctx context.Context, q thread.NewRequest) (thread.Sta
 		return thread.Status{}, err
 	}
 	q.Started, q.By = q.Started || c.Agent, c.Thread
+	q.Once.Part, q.Once.Spawn = thread.Part{}, thread.Spawn{} // only a plan's engine gives them
 	return s.Manager.Creation.New(ctx, q)
 }
 
@@ -53,6 +54,7 @@ func (s *Server) fork(ctx context.Context, q thread.ForkRequest) (thread.Status,
 		return thread.Status{}, err
 	}
 	q.Started, q.By = q.Started || c.Agent, c.Thread
+	q.Once.Part, q.Once.Spawn = thread.Part{}, thread.Spawn{}
 	return s.Manager.Forks.Fork(ctx, q)
 }
 
