@@ -46,7 +46,7 @@ func (o *overlap) from(i, j int) bool {
 		return false
 	}
 	o.known[at] = true
-	x, y := next(o.a, i), next(o.b, j)
+	x, y := nextOf(o.a, i), nextOf(o.b, j)
 	switch {
 	case x.many && o.from(x.end, j), y.many && o.from(i, y.end): // nothing more of it
 		return true
@@ -69,38 +69,38 @@ func (o *overlap) from(i, j int) bool {
 	return o.from(ends, other)
 }
 
-// piece is a part of a pattern: what stands for one character, or for any number of them.
-type piece struct {
-	char  byte // 0 for any but a slash, '*' with many and deep for any at all
+// matcher is a part of a pattern: what stands for one character, or for any number of them.
+type matcher struct {
+	char  byte // of one that is exact: what it stands for
 	many  bool
 	deep  bool // slashes too
 	end   int
 	exact bool
 }
 
-// next returns the piece of a pattern at a place.
-func next(p string, i int) piece {
+// nextOf returns the matcher of a pattern at a place.
+func nextOf(p string, i int) matcher {
 	switch {
 	case i == len(p):
-		return piece{end: i}
+		return matcher{end: i}
 	case strings.HasPrefix(p[i:], "**/"):
-		return piece{many: true, deep: true, end: i + 3}
+		return matcher{many: true, deep: true, end: i + 3}
 	case strings.HasPrefix(p[i:], "**"):
-		return piece{many: true, deep: true, end: i + 2}
+		return matcher{many: true, deep: true, end: i + 2}
 	case p[i] == '*':
-		return piece{many: true, end: i + 1}
+		return matcher{many: true, end: i + 1}
 	case p[i] == '?':
-		return piece{end: i + 1}
+		return matcher{end: i + 1}
 	case p[i] == '[':
 		if n := strings.IndexByte(p[i:], ']'); n > 1 {
-			return piece{end: i + n + 1}
+			return matcher{end: i + n + 1}
 		}
 	}
-	return piece{char: p[i], exact: true, end: i + 1}
+	return matcher{char: p[i], exact: true, end: i + 1}
 }
 
 // meets reports whether one character can be of both.
-func (p piece) meets(q piece) bool {
+func (p matcher) meets(q matcher) bool {
 	switch {
 	case p.exact && q.exact:
 		return p.char == q.char

@@ -186,8 +186,8 @@ func follow(s Status) []Status {
 	switch s {
 	case Proposed:
 		return []Status{Pending, InProgress, Cancelled}
-	case Pending:
-		return []Status{InProgress, Failed, Cancelled}
+	case Pending: // what no plan can take as it is waits for a person again
+		return []Status{Proposed, InProgress, Failed, Cancelled}
 	case InProgress:
 		return []Status{Complete, Failed, Cancelled}
 	default: // it is retried
