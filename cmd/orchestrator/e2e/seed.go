@@ -1,6 +1,11 @@
 package e2e
 
-import "orchestrator/thread/plan"
+import (
+	"strings"
+	"testing"
+
+	"orchestrator/thread/plan"
+)
 
 // SeedAgent is an agent of the plan that waves were first thought of with, and what it hands over, as that was printed.
 type SeedAgent struct {
@@ -109,4 +114,30 @@ func SeedPlan(as func(SeedAgent, plan.Agent) plan.Agent) plan.Plan {
 		p.Agents = append(p.Agents, as(s, plan.Agent{Name: s.Name, Wave: s.Wave}))
 	}
 	return p
+}
+
+// SeedHandsOn checks that a prompt of the second wave has what each agent of the first one handed over, once, byte for byte, in a
+// section of its own.
+func SeedHandsOn(t *testing.T, name, prompt string) {
+	t.Helper()
+	if !strings.Contains(prompt, SeedTitle) {
+		t.Errorf("%s was not told the task's title:\n%s", name, prompt)
+	}
+	for _, s := range SeedAgents() {
+		if s.Wave != 1 {
+			if strings.Contains(prompt, `agent="`+s.Name+`"`) {
+				t.Errorf("%s reads %s, which it has no edge to", name, s.Name)
+			}
+			continue
+		}
+		_, section, ok := strings.Cut(prompt, `<handed-over agent="`+s.Name+`"`)
+		_, section, _ = strings.Cut(section, ">\n")
+		section, _, _ = strings.Cut(section, "\n</handed-over")
+		if !ok || section != s.Pretty {
+			t.Errorf("%s got of %s:\n%s\nwant, byte for byte:\n%s", name, s.Name, section, s.Pretty)
+		}
+		if n := strings.Count(prompt, s.Pretty); n != 1 {
+			t.Errorf("%s got what %s hands over %d times", name, s.Name, n)
+		}
+	}
 }

@@ -1,8 +1,6 @@
 package disks
 
 import (
-	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -12,32 +10,6 @@ import (
 	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
-
-// fill leaves no room on the disk of a folder. What it returns frees it again.
-func fill(r *e2e.Rig, dir string) (free func()) {
-	r.T.Helper()
-	f, err := os.CreateTemp(dir, "filler-")
-	if err != nil {
-		r.T.Fatal(err)
-	}
-	defer f.Close()
-	for size := 1 << 20; size > 0 && err == nil; size /= 2 {
-		for err == nil {
-			_, err = f.Write(make([]byte, size))
-		}
-		if errors.Is(err, syscall.ENOSPC) && size > 1 {
-			err = nil
-		}
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		r.T.Fatalf("filled the disk: %v", err)
-	}
-	return func() {
-		if err := os.Remove(f.Name()); err != nil {
-			r.T.Error(err)
-		}
-	}
-}
 
 // TestReadOnlyStateFolder: a folder that cannot be written to is said, with what to do, by verbs and doctor.
 func TestReadOnlyStateFolder(t *testing.T) {
@@ -58,7 +30,7 @@ func TestExportFromAFullDisk(t *testing.T) {
 	disk := r.StateDisk(0)
 	name := r.Demo("kept")
 	r.Turn(name, "write b.txt: kept")
-	free := fill(r, disk)
+	free := r.Fill(disk)
 	file := filepath.Join(t.TempDir(), "kept.orchestrator")
 	r.Ok("export", name, "-o", file)
 	free()
@@ -86,7 +58,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 			others := []string{r.Ok("new", "-a", "demo", "second"), r.Ok("new", "-a", "demo", "third"), r.Ok("new", "-a", "demo", "fourth")}
 			r.AwaitState(name, thread.StateDone, thread.StateIdle)
 			end(r)
-			free := fill(r, disk)
+			free := r.Fill(disk)
 			for _, other := range others {
 				if s := r.Status(other); s.State.State.Live() {
 					t.Errorf("on a full disk: %+v", s)
@@ -100,7 +72,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 				if strings.Contains(res.Stdout, "→ free some space") {
 					break
 				}
-				defer fill(r, disk)()
+				defer r.Fill(disk)()
 				res = r.Run("doctor")
 			}
 			if res.Code != exitcode.Error || !strings.Contains(res.Stdout, "→ free some space") {
@@ -114,7 +86,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 				if res.Code != 0 {
 					break
 				}
-				defer fill(r, disk)()
+				defer r.Fill(disk)()
 				res = r.Run("new", "-a", "demo", "more")
 			}
 			if res.Code != exitcode.Error || !strings.Contains(res.Stderr, "disk is full") || !strings.Contains(res.Stderr, "free") {

@@ -16,7 +16,7 @@ func TestRecordOnAFullDisk(t *testing.T) {
 	r := e2e.NewRig(t)
 	disk := r.StateDisk(0)
 	r.Ok("session", "init", "before", "--as", "before")
-	free := fill(r, disk)
+	free := r.Fill(disk)
 	message, told, refused := strings.Repeat("a long message ", 6000), 0, e2e.Result{}
 	for told < 100 {
 		res := r.Run("exec", "init", "x", "--type", "writer", "--session", "before", "--prompt", message)

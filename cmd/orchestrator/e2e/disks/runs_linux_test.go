@@ -37,21 +37,6 @@ func is(r *e2e.Rig, name string, want ...work.State) (x work.Execution) {
 	return x
 }
 
-// crammed fills a disk, again and again until nothing is freed any more: a server at rest may fold its logs.
-func crammed(r *e2e.Rig, dir string) (free func()) {
-	r.T.Helper()
-	var all []func()
-	for range 4 {
-		all = append(all, fill(r, dir))
-		time.Sleep(30 * time.Millisecond) // what is written meanwhile has its place
-	}
-	return func() {
-		for _, free := range all {
-			free()
-		}
-	}
-}
-
 // TestRunsOnAFullDisk fills the disk at any moment of a run, between any two of its rows. Nothing of it is claimed that is
 // not stored; once there is room it ends by itself, once, with what it cost.
 func TestRunsOnAFullDisk(t *testing.T) {
@@ -69,7 +54,7 @@ func TestRunsOnAFullDisk(t *testing.T) {
 		res := submit(fmt.Sprintf("#slow:1s write n%d.txt: it is %d", n, n))
 		name := strings.TrimSpace(res.Stdout)
 		time.Sleep(time.Duration(n) * 250 * time.Millisecond) // the point is that it comes between any two rows
-		free := crammed(r, disk)
+		free := r.Cram(disk)
 		time.Sleep(1500 * time.Millisecond) // it would have ended
 		for _, x := range runs(r) {
 			if x.Name == name && x.State == work.Completed && r.Status(string(x.Thread)).Turn == 0 {
@@ -90,12 +75,12 @@ func TestRunsOnAFullDisk(t *testing.T) {
 
 	t.Log("a run that is asked for is refused, with the reason, and is none")
 	before := len(runs(r))
-	frees := []func(){crammed(r, disk)}
+	frees := []func(){r.Cram(disk)}
 	var accepted []string
 	for range 3 {
 		res := submit("say hello")
 		if res.Code == 0 { // there was room for a row
-			frees = append(frees, crammed(r, disk))
+			frees = append(frees, r.Cram(disk))
 			accepted = append(accepted, strings.TrimSpace(res.Stdout))
 			continue
 		}
@@ -122,7 +107,7 @@ func TestRunsOnAFullDisk(t *testing.T) {
 	}
 	name := sleeper()
 	id := r.Status(string(is(r, name, work.Running).Thread)).ID
-	free := crammed(r, disk)
+	free := r.Cram(disk)
 	res := r.Run("exec", "cancel", name)
 	if res.Code != 0 && !strings.Contains(res.Stderr, "process is ended") {
 		t.Errorf("cancel: exit %d: %s", res.Code, res.Stderr)
@@ -136,9 +121,9 @@ func TestRunsOnAFullDisk(t *testing.T) {
 	t.Log("killed on a full disk, and started on it")
 	name = sleeper("--lost", "retry")
 	is(r, name, work.Running)
-	free = crammed(r, disk)
+	free = r.Cram(disk)
 	r.KillAll()
-	more := crammed(r, disk)
+	more := r.Cram(disk)
 	if res := r.Run("exec", "list"); res.Code != 0 || !strings.Contains(res.Stdout, name) {
 		t.Errorf("on a full disk: exit %d: %s%s", res.Code, res.Stdout, res.Stderr)
 	}

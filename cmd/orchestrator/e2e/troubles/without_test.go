@@ -288,7 +288,7 @@ func withoutExecutions(r *asking) {
 func withoutSpace(r *asking) {
 	disk := r.StateDisk(0)
 	x := r.demo("say kept")
-	free := fill(r, disk)
+	free := r.Fill(disk)
 	if got := r.Ok("threads"); !strings.Contains(got, "kept") {
 		r.T.Errorf("the list:\n%s", got)
 	}
@@ -297,27 +297,6 @@ func withoutSpace(r *asking) {
 	r.refused("full", "run", "--once", "-d", "-a", "demo", "say more")
 	free()
 	r.demo("say more")
-}
-
-// fill leaves no room on a disk; what it returns frees it again.
-func fill(r *asking, dir string) (free func()) {
-	r.T.Helper()
-	file := filepath.Join(dir, "filler")
-	f, err := os.Create(file)
-	if err != nil {
-		r.T.Fatal(err)
-	}
-	for size := 1 << 20; size > 0; size /= 2 {
-		for err = nil; err == nil; {
-			_, err = f.Write(make([]byte, size))
-		}
-	}
-	f.Close()
-	return func() {
-		if err := os.Remove(file); err != nil {
-			r.T.Error(err)
-		}
-	}
 }
 
 func withoutPostgres(r *asking) {
