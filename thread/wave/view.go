@@ -14,6 +14,7 @@ import (
 // ViewOf returns a task as verbs and screens show it. Execs are its executions of all rounds, and those that their agents
 // started; what is claimed of sub-agents is a part of what started them and counts once.
 func ViewOf(t plan.Task, nodes []plan.Node, execs []work.Execution, now time.Time) View {
+	written := t.Plan
 	t.Plan = nil
 	v := View{Task: t, Nodes: make([]NodeView, len(nodes)), Wall: span(t.Started, t.Ended, now)}
 	newest, used := byAgent(t.Name, nodes, execs)
@@ -21,8 +22,15 @@ func ViewOf(t plan.Task, nodes []plan.Node, execs []work.Execution, now time.Tim
 	for i, n := range nodes {
 		at[n.Agent] = i
 	}
+	if written != nil { // what shall work, where nothing has yet
+		for _, a := range written.Agents {
+			if i, known := at[a.Name]; known {
+				v.Nodes[i].Program, v.Nodes[i].Model = a.Agent, cmp.Or(a.Model, string(a.Tier))
+			}
+		}
+	}
 	for i, n := range nodes {
-		v.Nodes[i] = nodeView(n, newest[n.Agent], used[n.Agent], now)
+		v.Nodes[i] = nodeView(n, v.Nodes[i], newest[n.Agent], used[n.Agent], now)
 		v.Nodes[i].Wait = waitsFor(v.Nodes[i], nodes, at)
 		if n.State == plan.NodeAsking {
 			v.Open = append(v.Open, n.Agent)
@@ -87,8 +95,8 @@ func sumOf(execs []work.Execution) (sum thread.Usage) {
 	return sum
 }
 
-func nodeView(n plan.Node, x *work.Execution, used thread.Usage, now time.Time) NodeView {
-	v := NodeView{Node: n, Usage: used}
+func nodeView(n plan.Node, v NodeView, x *work.Execution, used thread.Usage, now time.Time) NodeView {
+	v.Node, v.Usage = n, used
 	if v.Started.IsZero() && n.Gate {
 		v.Started = n.Asked
 	}
@@ -96,7 +104,7 @@ func nodeView(n plan.Node, x *work.Execution, used thread.Usage, now time.Time) 
 		v.Took = span(v.Started, n.Ended, now)
 	}
 	if x != nil {
-		v.ExecState, v.Program, v.Model = string(x.State), x.Agent, x.Model
+		v.ExecState, v.Program, v.Model = string(x.State), x.Agent, cmp.Or(x.Model, v.Model)
 		if x.State == work.Queued || x.Started.IsZero() {
 			v.Took = 0 // it has no place yet
 		}
@@ -120,7 +128,7 @@ func waitsFor(n NodeView, nodes []plan.Node, at map[string]int) string {
 		return ""
 	}
 	var open []string
-	for name := range upstreams(n.Node) {
+	for name := range n.Upstreams() {
 		if i, known := at[name]; known && !nodes[i].State.Final() {
 			open = append(open, name)
 		}
@@ -129,22 +137,6 @@ func waitsFor(n NodeView, nodes []plan.Node, at map[string]int) string {
 		return cmp.Or(n.Reason, "a place")
 	}
 	return strings.Join(open, ", ")
-}
-
-// upstreams yields what a node reads and follows, each once.
-func upstreams(n plan.Node) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for _, name := range n.Reads {
-			if !yield(name) {
-				return
-			}
-		}
-		for _, name := range n.After {
-			if !slices.Contains(n.Reads, name) && !yield(name) {
-				return
-			}
-		}
-	}
 }
 
 // longest returns the places of the nodes on the longest chain, first to last: by the time that they took, where those that
@@ -159,7 +151,7 @@ func longest(nodes []NodeView, at map[string]int) []int {
 	length, before, end := make([]time.Duration, len(nodes)), make([]int, len(nodes)), -1
 	for _, i := range order {
 		before[i] = -1
-		for name := range upstreams(nodes[i].Node) {
+		for name := range nodes[i].Upstreams() {
 			j, known := at[name]
 			if known && stage(nodes[j].Node) < stage(nodes[i].Node) && (before[i] < 0 || length[j] > length[before[i]]) {
 				before[i] = j
@@ -181,10 +173,10 @@ func longest(nodes []NodeView, at map[string]int) []int {
 	return chain
 }
 
-// stage orders nodes so that each comes after what it waits for: agents by wave, a gate after those of its own.
+// stage orders nodes so that each comes after what it waits for: agents by wave, a gate before those of its own.
 func stage(n plan.Node) int {
 	if n.Gate {
-		return 2*n.Wave + 1
+		return 2*n.Wave - 1
 	}
 	return 2 * n.Wave
 }

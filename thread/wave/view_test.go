@@ -73,14 +73,14 @@ func TestViewOf(t *testing.T) {
 	if task.Plan == nil {
 		t.Error("the task that was given lost its plan")
 	}
-	for _, gate := range []int{1, 2} { // a gate stands in the wave after which it is asked, or in one of its own
-		nodes[2].Wave, nodes[3].Wave, nodes[4].Wave = gate, gate+1, gate+2
+	for _, c := range []int{2, 3} { // a gate stands in the wave before which it is asked, or in one of its own
+		nodes[2].Wave, nodes[3].Wave, nodes[4].Wave = 2, c, c+1
 		var said []string
 		for _, n := range wave.ViewOf(task, nodes, execs, at(10)).Nodes {
 			said = append(said, fmt.Sprintf("%s %s %d %q %v %t", n.Agent, n.Program, n.Usage.Input, n.Wait, n.Took, n.Critical))
 		}
 		if !slices.Equal(said, want) {
-			t.Errorf("gate in %d: got\n%q, want\n%q", gate, said, want)
+			t.Errorf("c in %d: got\n%q, want\n%q", c, said, want)
 		}
 	}
 }

@@ -229,9 +229,14 @@ var date = pattern.Lazy(`[-@]20\d{6}$|-latest$`)
 
 // Model returns the short name of a thread's model: without the maker's prefix and the date.
 func Model(s *thread.Status) string {
-	model := plain.Line(cmp.Or(s.Gauge.Model, s.Model))
+	return ShortModel(s.Agent, cmp.Or(s.Gauge.Model, s.Model))
+}
+
+// ShortModel is Model for the names of an agent and a model.
+func ShortModel(agent, model string) string {
+	model = plain.Line(model)
 	model = model[strings.LastIndexByte(model, '/')+1:]
-	return strings.TrimPrefix(date().ReplaceAllString(model, ""), plain.Line(s.Agent)+"-")
+	return strings.TrimPrefix(date().ReplaceAllString(model, ""), plain.Line(agent)+"-")
 }
 
 // Called returns a thread's name as the list shows it.
