@@ -108,11 +108,22 @@ func (n Node) rank() int {
 	return 2*n.Wave + 1
 }
 
-// Upstreams are all that a node waits for, each once: what it reads, and what it follows.
+// Upstreams are all that a node waits for, each once: what it reads, then what it follows. Do not change the list.
 func (n Node) Upstreams() []string {
-	all := slices.Concat(n.Reads, n.After)
-	slices.Sort(all)
-	return slices.Compact(all)
+	if len(n.Reads) == 0 || len(n.After) == 0 {
+		return append(n.Reads[:len(n.Reads):len(n.Reads)], n.After...)
+	}
+	known := make(map[string]bool, len(n.Reads))
+	for _, name := range n.Reads {
+		known[name] = true
+	}
+	all := n.Reads[:len(n.Reads):len(n.Reads)]
+	for _, name := range n.After {
+		if !known[name] {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // BegunTask returns a task on which a plan begins to work, with its nodes and the event; work.ErrFence if it has begun.

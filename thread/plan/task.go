@@ -2,8 +2,6 @@ package plan
 
 import (
 	"encoding/json"
-	"iter"
-	"slices"
 	"time"
 
 	"orchestrator/thread"
@@ -137,22 +135,6 @@ type Node struct {
 
 	Started time.Time `json:"started_at,omitzero"` // of the round
 	Ended   time.Time `json:"completed_at,omitzero"`
-}
-
-// Upstreams yields what a node reads and follows, each once.
-func (n Node) Upstreams() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, name := range n.Reads {
-			if !yield(name) {
-				return
-			}
-		}
-		for _, name := range n.After {
-			if !slices.Contains(n.Reads, name) && !yield(name) {
-				return
-			}
-		}
-	}
 }
 
 // Asks is what a person is asked about a node.

@@ -128,7 +128,7 @@ func waitsFor(n NodeView, nodes []plan.Node, at map[string]int) string {
 		return ""
 	}
 	var open []string
-	for name := range n.Upstreams() {
+	for _, name := range n.Upstreams() {
 		if i, known := at[name]; known && !nodes[i].State.Final() {
 			open = append(open, name)
 		}
@@ -151,7 +151,7 @@ func longest(nodes []NodeView, at map[string]int) []int {
 	length, before, end := make([]time.Duration, len(nodes)), make([]int, len(nodes)), -1
 	for _, i := range order {
 		before[i] = -1
-		for name := range nodes[i].Upstreams() {
+		for _, name := range nodes[i].Upstreams() {
 			j, known := at[name]
 			if known && stage(nodes[j].Node) < stage(nodes[i].Node) && (before[i] < 0 || length[j] > length[before[i]]) {
 				before[i] = j

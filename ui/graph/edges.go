@@ -118,7 +118,7 @@ func (g *Graph) tracks(left, right, pitch int) []track {
 		n := &g.view.Nodes[i]
 		var from []int
 		heavy := -1
-		for name := range n.Upstreams() {
+		for _, name := range n.Upstreams() {
 			if p, known := g.at[name]; known && p.col == left {
 				from = append(from, p.row*pitch)
 				if n.Critical && g.node(p).Critical {

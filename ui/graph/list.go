@@ -164,7 +164,7 @@ func (g *Graph) drawName(c *layout.Canvas, b layout.Box, th *theme.Theme, n *wav
 // their edges are drawn, and for gates, which it says that it waits for.
 func (g *Graph) upstream(n *wave.NodeView, drawn bool) string {
 	text := ""
-	for name := range n.Upstreams() {
+	for _, name := range n.Upstreams() {
 		if p, known := g.at[name]; known && (g.node(p).Gate || drawn && p.col == g.at[n.Agent].col-1) {
 			continue
 		}
