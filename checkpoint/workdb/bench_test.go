@@ -19,7 +19,7 @@ import (
 // TestNoScans: whatever is read is found by an index, and comes in its order.
 func TestNoScans(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "work.db"), workdb.Options{})
-	plans, err := s.Plans(t.Context())
+	plans, err := s.Explained(t.Context())
 	if err != nil || len(plans) < 10 {
 		t.Fatalf("%d plans: %v", len(plans), err)
 	}

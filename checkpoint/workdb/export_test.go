@@ -22,8 +22,8 @@ func (s *Store) Pages(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// Plans returns how the database would run each statement that reads, by the statement.
-func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
+// Explained returns how the database would run each statement that reads, by the statement.
+func (s *Store) Explained(ctx context.Context) (map[string]string, error) {
 	out := map[string]string{}
 	for name, q := range s.Statements() {
 		rows, err := s.file.read.QueryContext(ctx, "EXPLAIN QUERY PLAN "+q, make([]any, strings.Count(q, "?"))...)

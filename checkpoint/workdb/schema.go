@@ -56,12 +56,20 @@ CREATE TRIGGER event_is_kept BEFORE DELETE ON event
 //go:embed record.sql
 var record string
 
-// steps are the changes of the tables from version to version; after the last of them, version newest, what executions
-// are searched by has been derived from those of earlier versions. A step is never changed once it was released.
-func steps() []string { return []string{first, record} }
+// plans makes the tables of the tasks of plans, and the views.
+//
+//go:embed plans.sql
+var plans string
 
-// newest is the version of the tables that this program makes.
-const newest = 3
+// steps are the changes of the tables from version to version. That to version filled changes none: what executions are
+// searched by is derived from those of earlier versions. A step is never changed once it was released.
+func steps() []string { return []string{first, record, "", plans} }
+
+const (
+	filled = 3
+	// newest is the version of the tables that this program makes.
+	newest = 4
+)
 
 // check checks that the file is ours, in the right mode, and not of a newer version, and returns its version.
 func check(ctx context.Context, w *sql.DB) (version int, err error) {
@@ -96,18 +104,18 @@ func (f *file) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for n, step := range steps()[min(version, len(steps())):] {
-		if err := f.step(ctx, step, version+n+1); err != nil {
+	for _, step := range steps()[version:] {
+		version++
+		if version == filled {
+			if err := workrow.New(f, nil).Fill(ctx); err != nil {
+				return err
+			}
+		}
+		if err := f.step(ctx, step, version); err != nil {
 			return err
 		}
 	}
-	if version == newest {
-		return nil
-	}
-	if err := workrow.New(f, nil).Fill(ctx); err != nil {
-		return err
-	}
-	return f.step(ctx, "", newest)
+	return nil
 }
 
 // step changes the tables to a version.
@@ -130,7 +138,9 @@ func sound(ctx context.Context, w *sql.DB) error {
 		"SELECT coalesce(max(n), 0) FROM work", "SELECT coalesce(max(work), 0) FROM work_fact", "SELECT count(*) FROM work_purging",
 		"SELECT coalesce(max(n), 0) FROM work_session", "SELECT coalesce(max(n), 0) FROM work_output",
 		"SELECT coalesce(max(n), 0) FROM work_bundle", "SELECT coalesce(max(n), 0) FROM work_allocation",
-		"SELECT coalesce(max(seq), 0) FROM work_event WHERE work = (SELECT max(work) FROM work_event)"} {
+		"SELECT coalesce(max(seq), 0) FROM work_event WHERE work = (SELECT max(work) FROM work_event)",
+		"SELECT coalesce(max(n), 0) FROM plan_task", "SELECT coalesce(max(n), 0) FROM plan_node",
+		"SELECT coalesce(max(n), 0) FROM plan_handover", "SELECT count(*) FROM plan_armed"} {
 		var n int64
 		if err := w.QueryRowContext(ctx, query).Scan(&n); errors.Is(err, sql.ErrNoRows) {
 			return fmt.Errorf("%w: %q has no row", sqlfile.ErrCheck, query)

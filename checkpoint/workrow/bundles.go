@@ -19,8 +19,8 @@ type codec struct {
 	unpack *zstd.Decoder
 }
 
-// maxUnpacked is more than any piece has, so that a damaged one takes no more.
-const maxUnpacked = 20 << 20
+// maxUnpacked is more than any piece or plan has, so that a damaged one takes no more.
+const maxUnpacked = 65 << 20
 
 // theCodec is made at the first use: it takes some memory.
 var theCodec = sync.OnceValue(func() codec {

@@ -83,6 +83,8 @@ func addedNodes(nodes []Node, now time.Time) ([]Node, error) {
 		return nil, thread.Hint(thread.Kindf(thread.ErrInvalid, "%d agents with %d edges: the limits are %d and %d", len(nodes), edges, maxNodes,
 			MaxEdges), "say with reads what each needs, instead of all of earlier waves")
 	}
+	nodes = slices.Clone(nodes)
+	slices.SortStableFunc(nodes, func(a, b Node) int { return cmp.Compare(a.Number, b.Number) })
 	out := make([]Node, len(nodes))
 	for i, n := range nodes {
 		for _, up := range n.Upstreams() {
@@ -90,13 +92,12 @@ func addedNodes(nodes []Node, now time.Time) ([]Node, error) {
 				return nil, thread.Kindf(thread.ErrInvalid, "%q reads or follows %q, which is not of an earlier wave", n.Agent, thread.Excerpt(up))
 			}
 		}
-		n.State, n.Fence = cmp.Or(n.State, NodeWaiting), max(n.Fence, 1)
+		n.Number, n.State, n.Fence = i, cmp.Or(n.State, NodeWaiting), max(n.Fence, 1)
 		var err error
 		if out[i], err = keptNode(n, now); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Node) int { return cmp.Compare(a.Number, b.Number) })
 	return out, nil
 }
 
@@ -243,6 +244,11 @@ func checkName(what, name string) error {
 		return thread.Kindf(thread.ErrInvalid, "name %s of %s: it may have letters, digits, - and _, at most 100", thread.Excerpt(name), what)
 	}
 	return nil
+}
+
+// DamagedTask returns what lists show of a task whose record cannot be read.
+func DamagedTask(id, name string) Task {
+	return Task{ID: id, Name: name, Title: "its record is damaged", Status: Failed, Reason: "its record is damaged"}
 }
 
 // ChangedNode returns a node after a change, and its events. What a node is does not change; its fence is raised by another
