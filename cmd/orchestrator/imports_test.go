@@ -24,7 +24,7 @@ func TestImports(t *testing.T) {
 	}
 	// What the tests of a folder may also use: suites and stores that stand in for the real ones.
 	tests := map[string][]string{
-		"thread": {"checkpoint/checkpointtest/memory", "checkpoint/worktest/memory", "checkpoint/workfile", "checkpoint/workdb", "checkpoint/sqlite", "checkpoint/snapshot",
+		"thread": {"checkpoint/checkpointtest/memory", "checkpoint/worktest/memory", "checkpoint/plantest/memory", "checkpoint/workfile", "checkpoint/workdb", "checkpoint/sqlite", "checkpoint/snapshot",
 			"checkpoint/worktree", "checkpoint/branch"},
 	}
 	root := "../.."

@@ -24,8 +24,12 @@ type Config struct {
 	Staged Staged
 	// Changed tells clients that a task has changed; it must not block.
 	Changed func(task string)
-	Now     func() time.Time
-	Log     *slog.Logger
+	// Over is told of each task of this server that is final; it must not block. May be nil.
+	Over func(t plan.Task)
+	// Notice tells people something; it must not block. May be nil.
+	Notice func(level thread.Level, text string)
+	Now    func() time.Time
+	Log    *slog.Logger
 	// Server is this run of the server, Host and User are written into rows, Root is the project's folder.
 	Server, Host, User, Root string
 }

@@ -104,6 +104,20 @@ type AddRequest struct {
 	Vars    map[string]json.RawMessage `json:"variables,omitempty"`
 	Session string                     `json:"session_id,omitempty"`
 	Order   int                        `json:"order,omitempty"`
+	// Proposed has it wait for a person's yes, whatever is armed.
+	Proposed bool `json:"proposed,omitempty"`
+}
+
+// ListRequest selects tasks: newest first, or the one that Task names, whose body comes in full.
+type ListRequest struct {
+	Task     string        `json:"task_id,omitempty"`
+	Statuses []plan.Status `json:"status,omitempty"` // none for all
+	Plan     string        `json:"plan,omitempty"`
+	Session  string        `json:"session_id,omitempty"`
+	// Of are those that the agents of a task have proposed: what a `task split` came to.
+	Of     string `json:"proposed_by,omitempty"`
+	Before string `json:"before,omitempty"`
+	Limit  int    `json:"limit,omitempty"` // 100 if 0
 }
 
 // EditRequest changes a task that has not begun: nil for what stays.
@@ -114,7 +128,8 @@ type EditRequest struct {
 	Body  *string                    `json:"body,omitempty"`
 	Vars  map[string]json.RawMessage `json:"variables,omitempty"`
 	Order *int                       `json:"order,omitempty"`
-	// Cancel has it never begin.
+	// Accept has a proposal wait as other tasks do: an armed plan takes it. Cancel has the task never begin.
+	Accept bool `json:"accept,omitempty"`
 	Cancel bool `json:"cancel,omitempty"`
 }
 
@@ -127,6 +142,34 @@ type ArmRequest struct {
 	Session string     `json:"session_id,omitempty"`
 	Dir     string     `json:"dir,omitempty"`
 	Agreed  bool       `json:"agreed,omitempty"`
+}
+
+// StandingPlan is a plan that was armed once, as it stands.
+type StandingPlan struct {
+	plan.Armed
+	// Asks is what a person has to agree to before it is armed: nothing has changed then.
+	Asks    []plan.Finding `json:"asks,omitempty"`
+	Pending int            `json:"pending"`          // tasks that wait for it
+	AtWork  []string       `json:"at_work"`          // names of its tasks at work
+	Paused  string         `json:"paused,omitempty"` // why it takes no more, until it is armed again
+}
+
+// SplitRequest has an agent split a text into tasks, which are proposals until a person starts them.
+type SplitRequest struct {
+	Text    string      `json:"text"`
+	Agent   string      `json:"agent,omitempty"`
+	Model   string      `json:"model,omitempty"`
+	Tier    thread.Tier `json:"tier,omitempty"`
+	Session string      `json:"session_id,omitempty"`
+	Budget  string      `json:"budget,omitempty"`
+	// Plans are those that it may propose, with what they are for.
+	Plans []Offered `json:"plans,omitempty"`
+}
+
+// Offered is a plan that may be proposed.
+type Offered struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
 }
 
 // PutRequest hands over for an agent of a task. An agent hands over its own only, and names neither.
