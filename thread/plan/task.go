@@ -137,6 +137,11 @@ type Node struct {
 	Ended   time.Time `json:"completed_at,omitzero"`
 }
 
+// AtWork reports whether its round is: it is also while a person is asked whether it is stuck.
+func (n Node) AtWork() bool {
+	return n.State == NodeWorking || n.State == NodeAsking && n.Asks == AsksStall
+}
+
 // Asks is what a person is asked about a node.
 type Asks string
 
