@@ -34,6 +34,13 @@ type Bounds struct {
 	Caps thread.Caps
 }
 
+// Of returns the bounds of the runs that a thread's agent starts: not more than that is itself.
+func (b Bounds) Of(own thread.Status) Bounds {
+	b.Agents, b.ReadOnly = append(slices.Clone(b.Agents), own.Agent), own.Once.ReadOnly
+	b.Tier, b.Model = own.Once.Tier, cmp.Or(own.Model, own.Gauge.Model)
+	return b
+}
+
 // Wish is what a caller asks for with a run.
 type Wish struct {
 	Once  thread.Once

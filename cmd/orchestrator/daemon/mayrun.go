@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,13 +43,12 @@ func (s *Server) mayWish(ctx context.Context, w grant.Wish, dir *string) error {
 		if err != nil {
 			return err
 		}
-		b.Agents, b.ReadOnly = append(slices.Clone(b.Agents), own.Agent), own.Once.ReadOnly
+		b = b.Of(own)
 		if w.Once.Session != "" {
 			if x, err := s.Manager.Executions.WorkSession(ctx, w.Once.Session); err == nil && x.Admits(c.Thread, own.Once.Session) {
 				b.Sessions = []string{x.Name}
 			}
 		}
-		b.Tier, b.Model = own.Once.Tier, cmp.Or(own.Model, own.Gauge.Model)
 	}
 	if err := c.MayWish(w, b); err != nil {
 		return err
