@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"orchestrator/thread"
-	"orchestrator/thread/plan"
 	"orchestrator/thread/plaintext"
+	"orchestrator/thread/plan"
 	"orchestrator/thread/work"
 )
 
