@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orchestrator/checkpoint/plantest"
 	planmemory "orchestrator/checkpoint/plantest/memory"
 	"orchestrator/checkpoint/worktest/memory"
 	"orchestrator/thread"
@@ -38,8 +37,12 @@ type spawning struct {
 func newSpawning(t *testing.T, may thread.Spawn) *spawning {
 	t.Helper()
 	s := &spawning{T: t, plans: planmemory.New(time.Now), record: memory.New(time.Now), by: "parent", threads: map[thread.ID]thread.Thread{}, cancelled: map[string]string{}}
-	p := plantest.Seven()
-	task, err := s.plans.AddTask(t.Context(), plan.Task{Title: "t", Status: plan.InProgress, Plan: &p, PlanName: p.Name}, plantest.SevenNodes())
+	p := plan.Plan{Name: "p", Agents: []plan.Agent{{Name: "vision", Prompt: "look"}, {Name: "dev", Prompt: "work", Reads: []string{"vision"}}}}
+	nodes, err := plan.Layout(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, err := s.plans.AddTask(t.Context(), plan.Task{Title: "t", Status: plan.InProgress, Plan: &p, PlanName: p.Name}, nodes)
 	if err != nil {
 		t.Fatal(err)
 	}
