@@ -46,9 +46,9 @@ type Event struct {
 
 // Recorded is what of the record of work has changed since the last event of the kind.
 type Recorded struct {
-	// Sessions are the names of the work sessions; none if it is not known which.
+	// Sessions are the names of the work sessions; none if it is not known which, unless Tasks are named.
 	Sessions []string `json:"sessions,omitempty"`
-	// Tasks are the names of the tasks of plans that have changed.
+	// Tasks are the names of the tasks of plans that have changed, which come by themselves.
 	Tasks []string `json:"tasks,omitempty"`
 }
 

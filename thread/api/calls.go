@@ -4,8 +4,10 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/budget"
 	"orchestrator/thread/bundle"
+	"orchestrator/thread/plan"
 	"orchestrator/thread/record"
 	"orchestrator/thread/spending"
+	"orchestrator/thread/wave"
 	"orchestrator/thread/work"
 )
 
@@ -157,6 +159,14 @@ const (
 	HistoryTrace   Call[record.TraceRequest, record.Trace]         = "history-trace"
 	// Stats sums up executions of all kinds.
 	Stats Call[record.StatsRequest, record.Sums] = "stats"
+)
+
+// Plans at work: their tasks. What a caller may see is decided there.
+const (
+	// RunWave starts a plan on a task, WaveStatus returns a task with its agents, Waves lists tasks.
+	RunWave    Call[wave.RunRequest, wave.View] = "wave-run"
+	WaveStatus Call[wave.TaskRef, wave.View]    = "wave-status"
+	Waves      Call[plan.TaskQuery, []wave.Sum] = "wave-list"
 )
 
 // Answer answers the question that a thread's agent asks in a dialog.

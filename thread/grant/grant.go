@@ -131,6 +131,11 @@ func Table() []Row {
 		{Op: "history-trace", Verb: "history trace"},
 		{Op: "stats", Verb: "stats"},
 
+		// A plan that an agent starts has runs that it might start itself. It sees the tasks that it asked for; with Read, all.
+		{Op: "wave-run", Verb: "wave run", Own: Run, Others: Run},
+		{Op: "wave-status", Verb: "wave status"},
+		{Op: "wave-list", Verb: "wave list"},
+
 		{Op: "merge", Verb: "merge", Own: Merge, Others: Merge},
 		{Op: "mergecontinue", Verb: "merge --continue", Own: Merge, Others: Merge},
 		{Op: "mergeabort", Verb: "merge --abort", Own: Merge, Others: Merge},

@@ -120,6 +120,8 @@ type RunsConfig struct {
 	Stage runs.Stage
 	// Ended is called with each execution whose end is stored. It must not block. May be nil.
 	Ended func(exec.Execution)
+	// Parted is called with each execution of a plan's task whose stored state has changed. It must not block. May be nil.
+	Parted func(exec.Execution)
 	// Models are those of the tiers; Caps hold for threads that have none of their own: see exec.Capped.
 	Models exec.Models
 	Caps   thread.Caps

@@ -15,6 +15,7 @@ import (
 	"orchestrator/thread/manager/past"
 	"orchestrator/thread/manager/recording"
 	"orchestrator/thread/plaintext"
+	exec "orchestrator/thread/work"
 )
 
 // Manager has all use cases, by what they are about. Create it with New, set Gateway, then Open it and later Close it.
@@ -42,6 +43,8 @@ type Manager struct {
 	// Executions are what agents do without a terminal.
 	Executions *Executions
 	Budgets    *Budgets
+	// Parts are the runs that are agents of a plan's task.
+	Parts *Parts
 
 	cfg      *Config
 	bus      *events.Bus
@@ -72,7 +75,12 @@ func New(config Config) *Manager {
 	starts := &starts{limit: cfg.Limits.Running, index: index}
 	open := newOpenRuns(cfg, index)
 	sessions := newWorkSessions(cfg, bus, work)
-	open.noted = sessions.noted
+	open.noted = func(x exec.Execution) {
+		sessions.noted(x)
+		if cfg.Runs.Parted != nil && x.Part.Task != "" {
+			cfg.Runs.Parted(x)
+		}
+	}
 	var programs func() []string
 	if w, ok := cfg.Merges.(thread.ProgramWaiter); ok {
 		programs = w.Programs
@@ -120,6 +128,7 @@ func New(config Config) *Manager {
 	}
 	m.Executions.dispatcher.instead = m.Executions.instead
 	m.Questions = &Questions{registry: r, executions: m.Executions, sessions: sessions}
+	m.Parts = &Parts{cfg: cfg, registry: r, creation: m.Creation, executions: m.Executions, prompts: m.Prompts, budgets: m.Budgets}
 	m.recovery = &recovery{
 		cfg: cfg, work: work, notices: notices, intents: intents, registry: r,
 		creation: m.Creation, forks: m.Forks, rewinds: m.Rewinds, merges: m.Merges,

@@ -32,6 +32,7 @@ type workSessions struct {
 	due     map[taskOf]bool // tasks to look at; true after a restart
 	busy    bool            // they are being looked at
 	touched []string        // work sessions of which clients are told soon
+	plans   []string        // tasks of plans likewise
 	vague   bool            // others, too
 	telling bool
 }
@@ -235,6 +236,10 @@ func (m *workSessions) Touched(t exec.Touched) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if t.Plan != "" {
+		m.touchPlan(t.Plan)
+		return
+	}
 	if t.Execution == "" {
 		delete(m.known, t.Session)
 		m.forgot++
@@ -245,11 +250,24 @@ func (m *workSessions) Touched(t exec.Touched) {
 	case !slices.Contains(m.touched, t.Session):
 		m.touched = append(m.touched, t.Session)
 	}
+	m.tellSoon()
+}
+
+// tellSoon has clients told after a moment. mu is held.
+func (m *workSessions) tellSoon() {
 	if m.telling || !m.work.begin() {
 		return
 	}
 	m.telling = true
 	go m.tell()
+}
+
+// touchPlan notes that a task of a plan has changed. mu is held.
+func (m *workSessions) touchPlan(task string) {
+	if !slices.Contains(m.plans, task) {
+		m.plans = append(m.plans, task)
+	}
+	m.tellSoon()
 }
 
 // tell tells clients of what has changed since a moment.
@@ -260,11 +278,19 @@ func (m *workSessions) tell() {
 	case <-m.work.closing.Done():
 	}
 	m.mu.Lock()
-	var what thread.Recorded
-	if !m.vague {
-		what.Sessions = m.touched
-	}
-	m.touched, m.vague, m.telling = nil, false, false
+	sessions, plans, vague := m.touched, m.plans, m.vague
+	m.touched, m.plans, m.vague, m.telling = nil, nil, false, false
 	m.mu.Unlock()
-	m.bus.Publish(thread.Event{At: m.cfg.now(), Kind: thread.EventRecord, Record: &what})
+	publish := func(what thread.Recorded) {
+		m.bus.Publish(thread.Event{At: m.cfg.now(), Kind: thread.EventRecord, Record: &what})
+	}
+	switch {
+	case vague:
+		publish(thread.Recorded{})
+	case len(sessions) > 0:
+		publish(thread.Recorded{Sessions: sessions})
+	}
+	if len(plans) > 0 {
+		publish(thread.Recorded{Tasks: plans})
+	}
 }

@@ -150,6 +150,7 @@ const (
 	AsksGate     Asks = "gate"     // yes: it goes on; no: the gate has failed
 	AsksUpstream Asks = "upstream" // yes: go on without what is missing; no: leave it out
 	AsksStall    Asks = "stall"    // yes: begin again; no: let it go on
+	AsksLost     Asks = "lost"     // yes: begin again; no: it has failed
 )
 
 // Event is a line in the history of a task. It is written once and never changed.

@@ -30,7 +30,10 @@ type Config struct {
 	Notice func(level thread.Level, text string)
 	Now    func() time.Time
 	Log    *slog.Logger
-	// Server is this run of the server, Host and User are written into rows, Root is the project's folder.
+	// Agent is what works where a plan names no other.
+	Agent string
+	// Server is what this server is known by, the same after a restart: no other server has it at the same time, so that what is
+	// at work under this name is this server's. Host and User are written into rows, Root is the project's folder.
 	Server, Host, User, Root string
 }
 
@@ -38,10 +41,14 @@ type Config struct {
 type Runs interface {
 	// Start starts a run. With Once.Part it is the execution of that round: if there is one already, that is returned.
 	Start(ctx context.Context, r thread.NewRequest) (work.Execution, error)
+	// Find returns the newest execution of a round; ok is false if there is none whose prompt was stored.
+	Find(ctx context.Context, part thread.Part) (x work.Execution, ok bool, err error)
 	// Again gives the thread of a round another prompt: its next execution.
 	Again(ctx context.Context, of thread.ID, text string) (work.Execution, error)
 	// Cancel ends an execution; one that has ended is none to cancel, and no error.
 	Cancel(ctx context.Context, id work.ID, why string) error
+	// Budget sets what a group of runs may spend.
+	Budget(ctx context.Context, group string, b thread.Budget) error
 }
 
 // Schemas checks JSON against schemas.

@@ -11,6 +11,7 @@ import (
 type Touched struct {
 	Session   string // the name of the work session
 	Execution ID
+	Plan      string // the name of the task of a plan
 }
 
 // Watched returns a record that tells of each write that changed something people look at, after it is durable. Touch must

@@ -8,4 +8,5 @@ func (s *Server) registerRecord(r *routes) {
 	s.registerOutputs(r)
 	s.registerAnswers(r)
 	s.registerOverview(r)
+	s.registerWaves(r)
 }

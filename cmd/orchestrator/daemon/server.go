@@ -22,6 +22,7 @@ import (
 	"orchestrator/thread/manager"
 	"orchestrator/thread/record"
 	"orchestrator/thread/spending"
+	"orchestrator/thread/wave"
 	"orchestrator/thread/work"
 )
 
@@ -93,6 +94,8 @@ type Config struct {
 	Executions Executions
 	// Record is what is written down of work, and what can be asked of that.
 	Record *record.Book
+	// Waves is plans at work.
+	Waves *wave.Waves
 	// Runs bounds the runs that agents start, and Project is the folder that they work in.
 	Runs    grant.Bounds
 	Project string

@@ -40,7 +40,7 @@ import (
 func New(ctx context.Context, cfg Options) (app *Server, err error) {
 	a := &Server{Options: cfg, stop: make(chan struct{})}
 	for _, open := range []func(context.Context) error{a.openStore, a.openClock, a.openStaging, a.openMasks, a.openAgents,
-		a.openMCP, a.openWork, a.openManager, a.openRecord, a.openGateway, a.openRetention, a.listen} {
+		a.openMCP, a.openWork, a.openManager, a.openRecord, a.openWaves, a.openGateway, a.openRetention, a.listen} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, a.Close())
 		}
@@ -280,7 +280,7 @@ func (a *Server) listen(context.Context) error {
 		return nil
 	})
 	a.daemon = daemon.New(daemon.Config{
-		Manager: a.manager, Executions: a.manager.Executions, Record: a.record, Runs: runBounds(a.Config), Project: a.Project.Root, Terminals: terminals{a.sessions}, Callers: a.sessions, Info: a.info, Cost: a.cost, Log: a.Log,
+		Manager: a.manager, Executions: a.manager.Executions, Record: a.record, Waves: a.waves, Runs: runBounds(a.Config), Project: a.Project.Root, Terminals: terminals{a.sessions}, Callers: a.sessions, Info: a.info, Cost: a.cost, Log: a.Log,
 		Agents: a.detect, Transfer: transfer{
 			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(),
 			carry: carry{staging: a.staging, masks: a.masks, work: a.carryWork()},

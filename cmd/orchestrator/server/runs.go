@@ -93,7 +93,7 @@ func (a *Server) runsConfig() manager.RunsConfig {
 		OnFail: work.OnFail(c.OnFail), Tries: c.Retries, Fallbacks: c.Fallback,
 		Deadline: c.Deadline, Lost: work.Policy(c.Lost), Dispose: dispose(c), Asks: thread.Asks(c.Asks),
 		Limits: work.Limits{All: c.Parallel, Agents: c.Agents, Accounts: c.Accounts}, Why: "runs.parallel", Stage: a.stageOutput,
-		Models: c.Tiers, Caps: c.Caps, Ended: a.settler.put,
+		Models: c.Tiers, Caps: c.Caps, Ended: a.settler.put, Parted: a.parted,
 	}
 	if a.executions != nil {
 		r.Store = a.watched(a.executions)

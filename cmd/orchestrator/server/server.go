@@ -44,6 +44,7 @@ import (
 	"orchestrator/thread/record"
 	"orchestrator/thread/setup"
 	"orchestrator/thread/spending"
+	"orchestrator/thread/wave"
 	"orchestrator/thread/work"
 )
 
@@ -79,6 +80,7 @@ type Server struct {
 	kept        work.Keeper // the same as a whole; one that refuses all if it cannot be used
 	record      *record.Book
 	settler     *settler
+	waves       *wave.Waves
 	setup       *setup.Setup // nil without a repository
 	clock       *clock
 	staging     *staging.Store

@@ -1,0 +1,49 @@
+package daemon
+
+import (
+	"context"
+
+	"orchestrator/thread"
+	"orchestrator/thread/api"
+	"orchestrator/thread/grant"
+	"orchestrator/thread/plan"
+	"orchestrator/thread/record"
+	"orchestrator/thread/wave"
+)
+
+// registerWaves adds the operations on plans at work.
+func (s *Server) registerWaves(r *routes) {
+	recorded(r, api.RunWave, func(ctx context.Context, a record.Author, q wave.RunRequest) (wave.View, error) {
+		if err := s.mayRunPlan(ctx, &q); err != nil {
+			return wave.View{}, err
+		}
+		return s.Waves.Run(ctx, a, q)
+	})
+	recorded(r, api.WaveStatus, s.Waves.Status)
+	recorded(r, api.Waves, s.Waves.List)
+}
+
+// mayRunPlan refuses an agent a plan of which one run would be more than it may start.
+func (s *Server) mayRunPlan(ctx context.Context, q *wave.RunRequest) error {
+	if !callerOf(ctx).Agent {
+		return nil
+	}
+	if err := s.mayWorkIn(callerOf(ctx), &q.Dir); err != nil {
+		return err
+	}
+	for _, a := range q.Plan.Agents {
+		if err := s.mayWish(ctx, wish(a, q.Session), &q.Dir); err != nil {
+			return thread.Kindf(err, "%s: %v", thread.Excerpt(a.Name), err)
+		}
+		start := thread.NewRequest{Prompt: a.Prompt, Flags: thread.Flags{Program: a.Program}}
+		if err := mayStartRun(callerOf(ctx), start); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wish is what a run of an agent of a plan asks for.
+func wish(a plan.Agent, session string) grant.Wish {
+	return grant.Wish{Agent: a.Agent, Model: a.Model, Once: wave.Once(a, session)}
+}

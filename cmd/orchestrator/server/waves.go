@@ -1,0 +1,34 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	planmemory "orchestrator/checkpoint/plantest/memory"
+	"orchestrator/thread/wave"
+	"orchestrator/thread/work"
+)
+
+// openWaves puts plans at work over the runs.
+func (a *Server) openWaves(context.Context) error {
+	c := wave.Config{
+		Store: planmemory.New(time.Now), Record: a.kept, Runs: a.manager.Parts, Agent: a.Config.Agent, Log: a.Log,
+		Changed: func(task string) { a.manager.Executions.Touched(work.Touched{Plan: task}) },
+		Root:    a.Project.Root,
+	}
+	c.Host, c.User = a.recordedAt()
+	c.Server = c.Host + ":" + a.Project.Root
+	if a.executions != nil {
+		c.Record = a.executions
+	}
+	a.waves = wave.New(c)
+	a.service(a.waves.Work)
+	return nil
+}
+
+// parted takes that an execution of a plan's task has another state.
+func (a *Server) parted(x work.Execution) {
+	if a.waves != nil {
+		a.waves.Heard(x)
+	}
+}

@@ -1,0 +1,150 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"orchestrator/thread"
+	"orchestrator/thread/budget"
+	exec "orchestrator/thread/work"
+)
+
+// Parts has the use cases of runs that are agents of a plan's task. A round of an agent has one run: its thread names the part
+// from its first row on, so that it is found again whatever crash came between.
+type Parts struct {
+	cfg        *Config
+	registry   *registry
+	creation   *Creation
+	executions *Executions
+	prompts    *Prompts
+	budgets    *Budgets
+
+	mu      sync.Mutex // guards threads
+	threads map[thread.Part][]thread.ID
+}
+
+// Find returns the newest execution of a round. One whose prompt was not stored is none: nobody was told of it, and it never
+// begins.
+func (m *Parts) Find(ctx context.Context, part thread.Part) (exec.Execution, bool, error) {
+	if m.cfg.Runs.Store == nil {
+		return exec.Execution{}, false, thread.Kindf(thread.ErrUnsupported, "this server runs no agents without a terminal")
+	}
+	var newest exec.Execution
+	found := false
+	for _, id := range m.of(part) {
+		list, err := m.cfg.Runs.Store.Executions(ctx, exec.Query{Thread: id})
+		if err != nil {
+			return newest, false, err
+		}
+		for _, x := range list {
+			if x.Part != part || found && !x.Created.After(newest.Created) {
+				continue
+			}
+			begun, err := m.executions.begun(ctx, x)
+			if err != nil {
+				return newest, false, err
+			}
+			if begun {
+				newest, found = x, true
+			}
+		}
+	}
+	return newest, found, nil
+}
+
+// of returns the threads of a round, oldest first.
+func (m *Parts) of(part thread.Part) []thread.ID {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.know()
+	return m.threads[part]
+}
+
+// know reads which threads there are, once: those that come later are started here. mu is held.
+func (m *Parts) know() {
+	if m.threads != nil {
+		return
+	}
+	m.threads = map[thread.Part][]thread.ID{}
+	for _, l := range m.registry.index.all() {
+		if t := l.thread(); t.Once.Part != (thread.Part{}) {
+			m.threads[t.Once.Part] = append(m.threads[t.Once.Part], t.ID)
+		}
+	}
+}
+
+// Start starts the run of a round, unless there is one. Who asks may leave meanwhile: the run is started all the same. It must
+// not be called at once for one part.
+func (m *Parts) Start(ctx context.Context, r thread.NewRequest) (exec.Execution, error) {
+	ctx = context.WithoutCancel(ctx)
+	part := r.Once.Part
+	if x, ok, err := m.Find(ctx, part); ok || err != nil {
+		return x, err
+	}
+	for _, id := range m.of(part) { // what a crash left of it
+		if err := m.takeBack(ctx, id); err != nil {
+			return exec.Execution{}, fmt.Errorf("take back what was left of it: %w", err)
+		}
+	}
+	s, err := m.creation.New(ctx, r)
+	if err != nil {
+		return exec.Execution{}, err
+	}
+	m.mu.Lock()
+	m.threads[part] = append(m.threads[part], s.ID)
+	m.mu.Unlock()
+	if s.Run == nil {
+		return exec.Execution{}, fmt.Errorf("its execution: %w", thread.ErrNotFound)
+	}
+	return m.cfg.Runs.Store.Execution(ctx, s.Run.Execution)
+}
+
+// takeBack removes a thread of a round that never had a prompt.
+func (m *Parts) takeBack(ctx context.Context, id thread.ID) error {
+	l, err := m.registry.certain(ctx, id)
+	if err != nil {
+		return err
+	}
+	if l != nil {
+		if err := m.creation.takeBackNew(l, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Again gives the thread of a round another prompt: its next execution.
+func (m *Parts) Again(ctx context.Context, of thread.ID, text string) (exec.Execution, error) {
+	ctx = context.WithoutCancel(ctx)
+	p, err := m.prompts.Ask(ctx, string(of), thread.AskRequest{Text: text})
+	if err != nil {
+		return exec.Execution{}, err
+	}
+	list, err := m.cfg.Runs.Store.Executions(ctx, exec.Query{Thread: of})
+	if err != nil {
+		return exec.Execution{}, err
+	}
+	for _, x := range list {
+		if x.Prompt == p.ID {
+			return x, nil
+		}
+	}
+	return exec.Execution{}, fmt.Errorf("the execution of the prompt: %w", thread.ErrNotFound)
+}
+
+// Cancel ends an execution, if it has not ended: first its row, then its process.
+func (m *Parts) Cancel(ctx context.Context, id exec.ID, why string) error {
+	_, err := m.executions.Cancel(ctx, id, why)
+	if errors.Is(err, thread.ErrNotRunning) && !errors.Is(err, errClosed) || errors.Is(err, thread.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// Budget sets what a group of runs may spend.
+func (m *Parts) Budget(ctx context.Context, group string, b thread.Budget) error {
+	_, err := m.budgets.Set(ctx, budget.Change{Scope: budget.GroupPrefix + group, USD: b.USD, Tokens: b.Tokens})
+	return err
+}

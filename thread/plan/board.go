@@ -1,0 +1,540 @@
+package plan
+
+import (
+	"cmp"
+	"container/heap"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+)
+
+// Board is a task with its nodes as they are stored, to decide what follows. What it says depends on nothing else, and taking
+// over a node takes no longer than it has to do with others: nodes that wait for the same list of others wait in one place.
+type Board struct {
+	task   Task
+	agents map[string]Agent
+	nodes  []Node
+	place  map[string]int
+	waits  [][]*upstream // by node: what it waits for
+	member [][]*upstream // by node: what it is a part of
+	gates  [][]*upstream // by node: those of waits that are gates
+
+	ready   places       // may have nothing left to wait for
+	begins  places       // may begin once there is a place
+	queued  map[int]bool // in begins
+	pending map[int]Do   // a step was returned, and what came of it is not known
+	begun   int          // of those, how many begin
+	open    int          // not final
+	working int
+	asking  int
+}
+
+// upstream is a list of nodes that others wait for.
+type upstream struct {
+	names []string
+	open  int // not final
+	bad   int // final, and handed nothing over
+	nodes []int
+}
+
+// Do is what is to be done with a node.
+type Do string
+
+// What is to be done.
+const (
+	Begin Do = "begin" // another round
+	AskIt Do = "ask"   // a person
+	Skip  Do = "skip"  // it is left out
+)
+
+// Step is what follows for a node.
+type Step struct {
+	Agent    string
+	Do       Do
+	Asks     Asks
+	Question string         // for AskIt
+	Reason   string         // for Skip
+	Given    map[string]int // for Begin: the versions that it gets
+	Missing  []string       // for Begin: what it reads and does not get
+}
+
+// Next returns what follows for a task as it is stored.
+func Next(t Task, nodes []Node) []Step { return NewBoard(t, nodes).Next() }
+
+// NewBoard returns the board of a task with its plan, whose nodes are all there is.
+func NewBoard(t Task, nodes []Node) *Board {
+	b := &Board{
+		task: t, agents: map[string]Agent{}, nodes: slices.Clone(nodes), place: make(map[string]int, len(nodes)),
+		waits: make([][]*upstream, len(nodes)), member: make([][]*upstream, len(nodes)), gates: make([][]*upstream, len(nodes)),
+		queued: map[int]bool{}, pending: map[int]Do{},
+	}
+	if t.Plan != nil {
+		for _, a := range t.Plan.Agents {
+			b.agents[a.Name] = a
+		}
+	}
+	slices.SortStableFunc(b.nodes, func(x, y Node) int { return x.Number - y.Number })
+	for i, n := range b.nodes {
+		b.place[n.Agent] = i
+	}
+	lists := &lists{board: b, seed: maphash.MakeSeed(), at: map[shared]*upstream{}, by: map[uint64][]*upstream{}}
+	for i := range b.nodes {
+		n := &b.nodes[i]
+		var gates, after []string
+		for _, up := range n.After {
+			if p, known := b.place[up]; known && b.nodes[p].Gate {
+				gates = append(gates, up)
+			} else {
+				after = append(after, up)
+			}
+		}
+		if len(gates) == 0 {
+			after = n.After
+		}
+		lists.wait(i, n.Reads, false)
+		lists.wait(i, after, false)
+		lists.wait(i, gates, true)
+	}
+	for i := range b.nodes {
+		b.count(i, 1)
+		b.look(i)
+	}
+	return b
+}
+
+// lists finds lists that are the same.
+type lists struct {
+	board *Board
+	seed  maphash.Seed
+	at    map[shared]*upstream
+	by    map[uint64][]*upstream
+}
+
+// shared is the memory of a list.
+type shared struct {
+	first *string
+	len   int
+}
+
+// wait has a node wait for a list of others.
+func (l *lists) wait(i int, names []string, gates bool) {
+	if len(names) == 0 {
+		return
+	}
+	at := shared{&names[0], len(names)}
+	u := l.at[at]
+	if u == nil {
+		u = l.same(names)
+		l.at[at] = u
+	}
+	u.nodes = append(u.nodes, i)
+	b := l.board
+	b.waits[i] = append(b.waits[i], u)
+	if gates {
+		b.gates[i] = append(b.gates[i], u)
+	}
+}
+
+// same returns the list with these names.
+func (l *lists) same(names []string) *upstream {
+	var h maphash.Hash
+	h.SetSeed(l.seed)
+	for _, n := range names {
+		_, _ = h.WriteString(n)
+		_ = h.WriteByte(0)
+	}
+	sum := h.Sum64()
+	for _, u := range l.by[sum] {
+		if slices.Equal(u.names, names) {
+			return u
+		}
+	}
+	u := &upstream{names: names}
+	l.by[sum] = append(l.by[sum], u)
+	for _, n := range names {
+		if p, known := l.board.place[n]; known {
+			l.board.member[p] = append(l.board.member[p], u)
+		}
+	}
+	return u
+}
+
+// Task returns the task.
+func (b *Board) Task() Task { return b.task }
+
+// SetTask takes over the task as it is stored.
+func (b *Board) SetTask(t Task) {
+	if t.Plan == nil {
+		t.Plan = b.task.Plan
+	}
+	b.task = t
+}
+
+// Node returns a node as it is stored.
+func (b *Board) Node(agent string) (Node, bool) {
+	i, known := b.place[agent]
+	if !known {
+		return Node{}, false
+	}
+	return b.nodes[i], true
+}
+
+// Agent returns what the plan says of an agent.
+func (b *Board) Agent(name string) (Agent, bool) {
+	a, known := b.agents[name]
+	return a, known
+}
+
+// Nodes returns all nodes by Number.
+func (b *Board) Nodes() []Node { return slices.Clone(b.nodes) }
+
+// Put takes over a node as it is stored.
+func (b *Board) Put(n Node) {
+	i, known := b.place[n.Agent]
+	if !known {
+		return
+	}
+	b.count(i, -1)
+	was := &b.nodes[i]
+	n.Reads, n.After = was.Reads, was.After // they do not change, and share memory
+	*was = n
+	b.settle(i)
+	b.count(i, 1)
+	b.look(i)
+}
+
+// Drop takes back what Next has said of nodes: it is not done, and is said again.
+func (b *Board) Drop(agents ...string) {
+	for _, a := range agents {
+		if i, known := b.place[a]; known && b.pending[i] != "" {
+			b.settle(i)
+			b.look(i)
+		}
+	}
+}
+
+// settle has a node no longer wait for what becomes of a step.
+func (b *Board) settle(i int) {
+	if b.pending[i] == Begin {
+		b.begun--
+	}
+	delete(b.pending, i)
+}
+
+// expect notes that a step was returned.
+func (b *Board) expect(i int, s Step) {
+	b.pending[i] = s.Do
+	if s.Do == Begin {
+		b.begun++
+	}
+}
+
+// count adds a node to what is counted, or takes it out.
+func (b *Board) count(i, by int) {
+	n := &b.nodes[i]
+	switch {
+	case n.State == NodeWorking:
+		b.working += by
+	case n.State == NodeAsking:
+		b.asking += by
+	}
+	final := n.State.Final()
+	if !final {
+		b.open += by
+	}
+	for _, u := range b.member[i] {
+		switch {
+		case !final:
+			u.open += by
+		case n.State != NodeDelivered:
+			u.bad += by
+		}
+		if by > 0 && final && u.open == 0 {
+			for _, j := range u.nodes {
+				b.look(j)
+			}
+		}
+	}
+}
+
+// look notes a node if it may have nothing left to wait for.
+func (b *Board) look(i int) {
+	if b.nodes[i].State == NodeWaiting && !b.blocked(i) {
+		heap.Push(&b.ready, i)
+	}
+}
+
+// blocked reports whether a node waits for others.
+func (b *Board) blocked(i int) bool {
+	return slices.ContainsFunc(b.waits[i], func(u *upstream) bool { return u.open > 0 })
+}
+
+// Next returns what follows, each once until Put or Drop.
+func (b *Board) Next() []Step {
+	if b.task.Status != InProgress {
+		return nil
+	}
+	var steps []Step
+	for b.ready.Len() > 0 {
+		i := heap.Pop(&b.ready).(int) //nolint:forcetypeassert // it has nothing else
+		if b.nodes[i].State != NodeWaiting || b.blocked(i) || b.pending[i] != "" || b.queued[i] {
+			continue
+		}
+		s := b.decide(i)
+		if s.Do == Begin {
+			b.queued[i] = true
+			heap.Push(&b.begins, i)
+			continue
+		}
+		b.expect(i, s)
+		steps = append(steps, s)
+	}
+	for b.begins.Len() > 0 && b.room() > 0 {
+		i := heap.Pop(&b.begins).(int) //nolint:forcetypeassert // it has nothing else
+		delete(b.queued, i)
+		if b.nodes[i].State != NodeWaiting || b.blocked(i) {
+			continue
+		}
+		s := b.decide(i) // more may be known now
+		b.expect(i, s)
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+// mostAtOnce is how many agents of a task are begun and not ended at most, however many the plan allows: the others would
+// only wait in the queue.
+const mostAtOnce = 256
+
+// room is how many agents may begin.
+func (b *Board) room() int {
+	limit := b.task.MaxParallel
+	if limit == 0 && b.task.Plan != nil {
+		limit = b.task.Plan.MaxParallel
+	}
+	if limit <= 0 || limit > mostAtOnce {
+		limit = mostAtOnce
+	}
+	return limit - b.working - b.begun
+}
+
+// decide says what follows for a node that waits for no other.
+func (b *Board) decide(i int) Step {
+	n := &b.nodes[i]
+	if n.Gate {
+		return b.decideGate(n, i)
+	}
+	for _, u := range b.gates[i] {
+		if u.bad > 0 {
+			return Step{Agent: n.Agent, Do: Skip, Reason: "left out: " + b.badly(u, 1) + " was not passed"}
+		}
+	}
+	bad, names := 0, []string{}
+	for _, u := range b.waits[i] {
+		if u.bad > 0 {
+			bad += u.bad
+			names = append(names, b.badly(u, 3))
+		}
+	}
+	if bad == 0 {
+		return b.begin(n)
+	}
+	missing := strings.Join(names, ", ") + " handed nothing over"
+	if n.Asks == AsksUpstream && n.Answered != "" {
+		return b.begin(n)
+	}
+	switch b.policy(n.Agent) {
+	case FailStop:
+		return Step{Agent: n.Agent, Do: Skip, Reason: "left out: " + missing}
+	case FailContinue:
+		return b.begin(n)
+	default:
+		return Step{Agent: n.Agent, Do: AskIt, Asks: AsksUpstream, Question: missing + ": let " + n.Agent + " go on without?"}
+	}
+}
+
+// decideGate has a gate asked, unless nothing has come that it could let on.
+func (b *Board) decideGate(n *Node, i int) Step {
+	all, bad, names := 0, 0, []string{}
+	for _, u := range b.waits[i] {
+		all += len(u.names)
+		if u.bad > 0 {
+			bad += u.bad
+			names = append(names, b.badly(u, 3))
+		}
+	}
+	if all > 0 && bad == all {
+		return Step{Agent: n.Agent, Do: Skip, Reason: "left out: nothing was handed over before it"}
+	}
+	question := cmp.Or(n.Question, "Go on with wave "+fmt.Sprint(n.Wave)+"?")
+	if bad > 0 && !strings.Contains(question, "handed nothing over") {
+		question += " (" + strings.Join(names, ", ") + " handed nothing over)"
+	}
+	return Step{Agent: n.Agent, Do: AskIt, Asks: AsksGate, Question: question}
+}
+
+// begin returns the step that has a node begin, with what it gets.
+func (b *Board) begin(n *Node) Step {
+	s := Step{Agent: n.Agent, Do: Begin}
+	for _, up := range n.Reads {
+		p, known := b.place[up]
+		if known && b.nodes[p].State == NodeDelivered && b.nodes[p].Version > 0 {
+			if s.Given == nil {
+				s.Given = make(map[string]int, len(n.Reads))
+			}
+			s.Given[up] = b.nodes[p].Version
+		} else {
+			s.Missing = append(s.Missing, up)
+		}
+	}
+	return s
+}
+
+// badly names the first few nodes of a list that handed nothing over.
+func (b *Board) badly(u *upstream, most int) string {
+	var names []string
+	for _, name := range u.names {
+		if p, known := b.place[name]; known && b.nodes[p].State.Final() && b.nodes[p].State != NodeDelivered {
+			if len(names) == most {
+				return strings.Join(names, ", ") + fmt.Sprintf(" and %d more", u.bad-most)
+			}
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// policy is what becomes of an agent whose upstream hands nothing over.
+func (b *Board) policy(agent string) OnUpstreamFailure {
+	var whole OnUpstreamFailure
+	if b.task.Plan != nil {
+		whole = b.task.Plan.OnUpstreamFailure
+	}
+	return cmp.Or(b.task.OnUpstreamFailure, b.agents[agent].OnUpstreamFailure, whole, FailAsk)
+}
+
+// Readers returns all that reads or follows an agent, directly or not, in the order of the plan.
+func (b *Board) Readers(agent string) []string {
+	at, known := b.place[agent]
+	if !known {
+		return nil
+	}
+	seen, lists, todo := map[int]bool{at: true}, map[*upstream]bool{}, []int{at}
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, u := range b.member[i] {
+			if lists[u] {
+				continue
+			}
+			lists[u] = true
+			for _, j := range u.nodes {
+				if !seen[j] {
+					seen[j] = true
+					todo = append(todo, j)
+				}
+			}
+		}
+	}
+	delete(seen, at)
+	var names []string
+	for i := range b.nodes {
+		if seen[i] {
+			names = append(names, b.nodes[i].Agent)
+		}
+	}
+	return names
+}
+
+// Open is how many nodes are not final, Working how many work, Asking how many ask a person.
+func (b *Board) Open() int { return b.open }
+
+// Working is how many nodes work.
+func (b *Board) Working() int { return b.working }
+
+// Asking is how many nodes ask a person.
+func (b *Board) Asking() int { return b.asking }
+
+// Outcome is how a task ends whose nodes are all final: complete if each agent has handed over, or what reads it went on
+// without it.
+func (b *Board) Outcome() (Status, string) {
+	carried := make([]bool, len(b.nodes)) // something went on without it
+	for i := range b.nodes {
+		if n := &b.nodes[i]; n.State == NodeDelivered && !n.Gate {
+			for _, u := range b.waits[i] {
+				if u.bad == 0 {
+					continue
+				}
+				for _, name := range u.names {
+					if p, known := b.place[name]; known {
+						carried[p] = true
+					}
+				}
+			}
+		}
+	}
+	var failed, refused, cancelled []string
+	delivered := 0
+	for i := range b.nodes {
+		switch n := &b.nodes[i]; {
+		case n.State == NodeDelivered:
+			delivered++
+		case n.State == NodeCancelled:
+			cancelled = append(cancelled, n.Agent)
+		case carried[i] || n.State == NodeSkipped:
+		case n.Gate:
+			refused = append(refused, n.Agent)
+		default:
+			failed = append(failed, n.Agent)
+		}
+	}
+	switch {
+	case len(failed) > 0:
+		return Failed, some(failed) + " failed"
+	case len(refused) > 0:
+		return Failed, some(refused) + " was answered with no"
+	case len(cancelled) > 0 && delivered == 0:
+		return Cancelled, "cancelled"
+	case len(cancelled) > 0:
+		return Failed, some(cancelled) + " was cancelled"
+	}
+	for i := range b.nodes {
+		if n := &b.nodes[i]; n.State == NodeSkipped && !carried[i] {
+			return Failed, n.Agent + " was left out"
+		}
+	}
+	return Complete, ""
+}
+
+// some names the first few.
+func some(names []string) string {
+	const most = 3
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+// places is a heap of nodes by their number.
+type places []int
+
+// Len implements heap.Interface.
+func (p *places) Len() int { return len(*p) }
+
+// Less implements heap.Interface.
+func (p *places) Less(i, j int) bool { return (*p)[i] < (*p)[j] }
+
+// Swap implements heap.Interface.
+func (p *places) Swap(i, j int) { (*p)[i], (*p)[j] = (*p)[j], (*p)[i] }
+
+// Push implements heap.Interface.
+func (p *places) Push(x any) { *p = append(*p, x.(int)) } //nolint:forcetypeassert // only ints are pushed
+
+// Pop implements heap.Interface.
+func (p *places) Pop() any {
+	last := len(*p) - 1
+	x := (*p)[last]
+	*p = (*p)[:last]
+	return x
+}

@@ -1,0 +1,41 @@
+package wave
+
+import (
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/budget"
+	"orchestrator/thread/plaintext"
+	"orchestrator/thread/plan"
+	"orchestrator/thread/secret"
+)
+
+// begins is the change that begins another round of a node.
+func begins(n *plan.Node, given map[string]int) {
+	n.Round++
+	n.Fence++
+	n.State, n.Reason, n.Given = plan.NodeWorking, "", given
+	n.Execution, n.Exec, n.Thread, n.Repaired, n.Stalled = "", "", "", false, ""
+	n.Question, n.Stale, n.Ended = "", false, time.Time{}
+}
+
+// waits is the change that has a node wait for another round.
+func waits(n *plan.Node) {
+	n.Fence++
+	n.State, n.Reason, n.Ended = plan.NodeWaiting, "", time.Time{}
+	n.Asks, n.Answered, n.Stalled = "", "", ""
+	if !n.Gate { // a gate asks the same again
+		n.Question = ""
+	}
+}
+
+// reason is an error as a node's reason, in one line.
+func reason(err error) string { return plaintext.OneLine(secret.Redact(err.Error()), 300) }
+
+// budgetOf reads a budget as plans have it.
+func budgetOf(text string) (thread.Budget, error) {
+	if text == "" {
+		return thread.Budget{}, nil
+	}
+	return budget.Parse(text)
+}

@@ -1,0 +1,128 @@
+package wave
+
+import (
+	"context"
+	"time"
+
+	"orchestrator/thread/plan"
+)
+
+// sweepEach is how often it is looked whether anything is to be done that nobody was woken for.
+const sweepEach = 30 * time.Second
+
+// run goes on with all tasks of this server, and sweeps, until ctx ends.
+func (e *Engine) run(ctx context.Context) error {
+	for !e.recover() {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(again):
+		}
+	}
+	tick := time.NewTicker(sweepEach)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			e.sweep()
+		}
+	}
+}
+
+// mostRecovered is how many tasks are read at once.
+const mostRecovered = 1000
+
+// mine returns the names of the tasks that are at work under this server's name.
+func (e *Engine) mine() (names []string, err error) {
+	q := plan.TaskQuery{Statuses: []plan.Status{plan.InProgress}, Server: e.cfg.Server, Limit: mostRecovered}
+	for {
+		list, err := e.cfg.Store.Tasks(e.ctx, q)
+		if err != nil {
+			return names, err
+		}
+		for _, t := range list {
+			names, q.Before = append(names, t.Name), t.Name
+		}
+		if len(list) < q.Limit {
+			return names, nil
+		}
+	}
+}
+
+// recover has the tasks that an earlier server left at work go on.
+func (e *Engine) recover() bool {
+	names, err := e.mine()
+	if err != nil {
+		e.cfg.Log.Warn("find the tasks that are at work", "err", err)
+		return false
+	}
+	for _, name := range names {
+		e.do(name, e.look)
+	}
+	return true
+}
+
+// adds takes over a task that was just stored.
+func (e *Engine) adds(task plan.Task, nodes []plan.Node) {
+	e.do(task.Name, func(t *running) {
+		if t.board == nil {
+			t.board = plan.NewBoard(task, nodes)
+		}
+		e.next(t)
+	})
+}
+
+// sweep looks at all tasks that are at work as they are stored.
+func (e *Engine) sweep() {
+	names, err := e.mine()
+	if err != nil {
+		e.cfg.Log.Warn("sweep over the tasks that are at work", "err", err)
+		return
+	}
+	for _, name := range names {
+		if !e.known(name) {
+			e.finds(name, "nobody has it")
+			e.do(name, e.look)
+			continue
+		}
+		e.do(name, e.check)
+	}
+}
+
+// finds notes that a sweep has found something.
+func (e *Engine) finds(task, what string) {
+	e.found.Add(1)
+	e.cfg.Log.Warn("a sweep found something to do", "task", task, "what", what)
+}
+
+// check compares a task with its rows, and has it read again where they differ.
+func (e *Engine) check(t *running) {
+	if t.board == nil || len(t.about) > 0 {
+		return // it is being read, or something is about to be written
+	}
+	nodes, err := e.cfg.Store.Nodes(e.ctx, t.name)
+	if err != nil {
+		return
+	}
+	what := ""
+	for _, n := range nodes {
+		if was, known := t.board.Node(n.Agent); !known || was.State != n.State || was.Fence != n.Fence || was.Version != n.Version {
+			what = n.Agent + " is stored as " + string(n.State)
+		}
+		if n.State == plan.NodeWorking && n.Execution != "" {
+			if x, err := e.cfg.Record.Execution(e.ctx, string(n.Execution)); err == nil && x.State.Final() {
+				what = n.Agent + " has ended"
+			}
+		}
+	}
+	if fresh := plan.NewBoard(t.board.Task(), nodes); what == "" && (len(fresh.Next()) > 0 || fresh.Open() == 0) {
+		what = "something follows on its rows"
+	}
+	if what != "" {
+		e.finds(t.name, what)
+		t.board = nil
+		e.look(t)
+	}
+}
