@@ -32,6 +32,8 @@ type Config struct {
 	Log    *slog.Logger
 	// Agent is what works where a plan names no other.
 	Agent string
+	// Count counts tokens of a prompt.
+	Count func(text string) int
 	// Server is what this server is known by, the same after a restart: no other server has it at the same time, so that what is
 	// at work under this name is this server's. Host and User are written into rows, Root is the project's folder.
 	Server, Host, User, Root string

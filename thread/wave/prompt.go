@@ -13,7 +13,7 @@ import (
 // newRun returns what the run of a node's round is asked with: what its agent in the plan says, and nothing that another
 // agent has said but what its prompt quotes.
 func (e *Engine) newRun(t plan.Task, n plan.Node, a plan.Agent) (thread.NewRequest, error) {
-	prompt, err := e.prompt(t, n, a)
+	prompt, err := e.prompt(t, n)
 	if err != nil {
 		return thread.NewRequest{}, err
 	}
@@ -27,6 +27,9 @@ func (e *Engine) newRun(t plan.Task, n plan.Node, a plan.Agent) (thread.NewReque
 		Once: Once(a, t.Session),
 	}
 	r.Once.Budget, r.Once.Group, r.Once.Part = limit, t.Name, thread.Part{Task: t.Name, Agent: n.Agent, Round: n.Round}
+	if a.Spawn > 0 {
+		r.Once.Spawn = thread.Spawn{Of: r.Once.Part, Runs: a.Spawn, Depth: cmp.Or(a.SpawnDepth, 1)}
+	}
 	r.Flags.Program = a.Program
 	if t.Session != "" {
 		r.Once.Task = t.Title
@@ -42,21 +45,73 @@ func Once(a plan.Agent, session string) thread.Once {
 	}
 }
 
-// prompt returns what an agent is asked.
-func (e *Engine) prompt(t plan.Task, n plan.Node, a plan.Agent) (string, error) {
-	var b strings.Builder
-	text := strings.NewReplacer("{{title}}", t.Title, "{{body}}", t.Body).Replace(a.Prompt)
-	b.WriteString(text)
+// prompt returns what an agent is asked: its template with what its round was given.
+func (e *Engine) prompt(t plan.Task, n plan.Node) (string, error) {
+	r := plan.Rendering{
+		Plan: t.Plan, Agent: n.Agent, Task: t, Reads: n.Reads, Upstream: map[string]plan.HandOver{}, Missing: map[string]string{},
+		Count: e.cfg.Count, Place: e.place,
+	}
 	for _, up := range n.Reads {
 		v := n.Given[up]
 		if v == 0 {
+			missing, err := e.cfg.Store.Node(e.ctx, t.Name, up)
+			if err != nil {
+				return "", fmt.Errorf("why %s handed nothing over: %w", up, err)
+			}
+			r.Missing[up] = cmp.Or(missing.Reason, string(missing.State))
 			continue
 		}
 		h, err := e.cfg.Store.HandOver(e.ctx, t.Name, up, v)
 		if err != nil {
 			return "", fmt.Errorf("what %s handed over: %w", up, err)
 		}
-		fmt.Fprintf(&b, "\n\n## %s\n\n```json\n%s\n```\n", up, h.Data)
+		r.Upstream[up] = h
 	}
-	return b.String(), nil
+	gates := gatesOf(t.Plan)
+	for _, up := range n.After {
+		if !gates[up] {
+			continue
+		}
+		gate, err := e.cfg.Store.Node(e.ctx, t.Name, up)
+		if err != nil {
+			return "", fmt.Errorf("what was said of %s: %w", up, err)
+		}
+		if _, remark, has := strings.Cut(gate.Answered, ": "); has {
+			r.Remarks = append(r.Remarks, plan.Remark{Gate: up, Text: remark})
+		}
+	}
+	prompt, _, err := r.Prompt()
+	return prompt, err
+}
+
+// gatesOf returns the names of a plan's gates.
+func gatesOf(p *plan.Plan) map[string]bool {
+	gates := map[string]bool{}
+	for _, g := range p.Gates {
+		gates[g.Name] = true
+	}
+	for _, a := range p.Agents {
+		if a.Gate != "" {
+			gates[plan.GateOf(a.Name)] = true
+		}
+	}
+	return gates
+}
+
+// place puts what is too large for a prompt where the agent can read it.
+func (e *Engine) place(h plan.HandOver) (plan.Placed, error) {
+	if e.cfg.Staged == nil {
+		return plan.Placed{Token: h.Token}, nil
+	}
+	if h.Token == "" {
+		s, err := e.cfg.Staged.Stage(e.ctx, thread.StageRequest{Thread: h.By}, strings.NewReader(h.Data))
+		if err != nil {
+			return plan.Placed{}, err
+		}
+		h.Token = s.Token
+		if err := e.cfg.Store.SetToken(e.ctx, h.Task, h.Agent, h.Version, h.Token); err != nil {
+			return plan.Placed{}, err
+		}
+	}
+	return plan.Placed{Token: h.Token}, nil
 }

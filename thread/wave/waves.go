@@ -30,6 +30,9 @@ func New(c Config) *Waves {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+	if c.Count == nil {
+		c.Count = func(text string) int { return (len(text) + 3) / 4 }
+	}
 	if c.Changed == nil {
 		c.Changed = func(string) {}
 	}

@@ -12,7 +12,7 @@ import (
 // openWaves puts plans at work over the runs.
 func (a *Server) openWaves(context.Context) error {
 	c := wave.Config{
-		Store: planmemory.New(time.Now), Record: a.kept, Runs: a.manager.Parts, Agent: a.Config.Agent, Log: a.Log,
+		Store: planmemory.New(time.Now), Record: a.kept, Runs: a.manager.Parts, Agent: a.Config.Agent, Count: a.counter.Count, Log: a.Log,
 		Changed: func(task string) { a.manager.Executions.Touched(work.Touched{Plan: task}) },
 		Root:    a.Project.Root,
 	}
