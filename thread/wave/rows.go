@@ -92,6 +92,9 @@ func (e *Engine) changeTask(t *running, change func(*plan.Task) error) error {
 	}
 	t.board.SetTask(task)
 	e.cfg.Changed(t.name)
+	if task.Status.Final() {
+		e.cfg.Over(task)
+	}
 	return nil
 }
 

@@ -33,6 +33,9 @@ func New(c Config) *Waves {
 	if c.Count == nil {
 		c.Count = func(text string) int { return (len(text) + 3) / 4 }
 	}
+	if c.Over == nil {
+		c.Over = func(plan.Task) {}
+	}
 	if c.Changed == nil {
 		c.Changed = func(string) {}
 	}
@@ -79,16 +82,21 @@ func (w *Waves) Run(ctx context.Context, a Author, r RunRequest) (View, error) {
 	if err != nil {
 		return View{}, fmt.Errorf("run the plan: %w", err)
 	}
+	for i := range nodes {
+		nodes[i].Task = t.Name
+	}
+	w.Took(ctx, t, nodes)
+	return ViewOf(t, nodes, nil, w.cfg.Now()), nil
+}
+
+// Took has a task go on that was just stored as at work, with its nodes.
+func (w *Waves) Took(ctx context.Context, t plan.Task, nodes []plan.Node) {
 	failpoint.Hit("wave.added")
 	if err := w.limit(ctx, t); err != nil {
 		w.cfg.Log.Warn("set the budget of a task", "task", t.Name, "err", err)
 	}
-	for i := range nodes {
-		nodes[i].Task = t.Name
-	}
 	w.engine.adds(t, nodes)
 	w.cfg.Changed(t.Name)
-	return ViewOf(t, nodes, nil, w.cfg.Now()), nil
 }
 
 // limit has all of a task's runs share its budget.
