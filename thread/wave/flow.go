@@ -95,7 +95,7 @@ func (e *Engine) next(t *running) {
 		e.retry(t, "write down the end of a task", err)
 		return
 	}
-	failpoint.Hit("wave.ended-task")
+	failpoint.Hit("wave.finished")
 }
 
 // take writes down what follows, in one transaction, and starts what begins.
