@@ -26,7 +26,7 @@ var migrations embed.FS
 
 const (
 	// schema is the number of the newest migration that this program knows.
-	schema = 5
+	schema = 6
 	// oldest is the lowest server_version_num that supports all queries.
 	oldest = 120000
 	// callLimit is how long one call may take; loginLimit is for the first connection.

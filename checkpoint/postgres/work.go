@@ -123,7 +123,7 @@ func (works) Shrink(context.Context) error { return nil }
 // Measure says how large the tables are, and who keeps a transaction open.
 func (w works) Measure(ctx context.Context, m *work.Measure) error {
 	err := w.Query(ctx, `SELECT CAST(coalesce(sum(pg_total_relation_size(c.oid)), 0) AS BIGINT) FROM pg_class c
-		WHERE c.relnamespace = CAST(? AS regnamespace) AND c.relkind = 'r' AND starts_with(c.relname, 'work')`, []any{space},
+		WHERE c.relnamespace = CAST(? AS regnamespace) AND c.relkind = 'r' AND (starts_with(c.relname, 'work') OR starts_with(c.relname, 'plan'))`, []any{space},
 		func(scan workrow.Scan) error { return scan(&m.Bytes) })
 	if err != nil {
 		return err
