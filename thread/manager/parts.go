@@ -118,7 +118,7 @@ func (m *Parts) takeBack(ctx context.Context, id thread.ID) error {
 // Again gives the thread of a round another prompt: its next execution.
 func (m *Parts) Again(ctx context.Context, of thread.ID, text string) (exec.Execution, error) {
 	ctx = context.WithoutCancel(ctx)
-	p, err := m.prompts.Ask(ctx, string(of), thread.AskRequest{Text: text})
+	p, err := m.prompts.Ask(ctx, string(of), thread.AskRequest{Text: text, Lines: true})
 	if err != nil {
 		return exec.Execution{}, err
 	}

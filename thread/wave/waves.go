@@ -83,7 +83,7 @@ func (w *Waves) Run(ctx context.Context, a Author, r RunRequest) (View, error) {
 		return View{}, fmt.Errorf("run the plan: %w", err)
 	}
 	for i := range nodes {
-		nodes[i].Task = t.Name
+		nodes[i].Task, nodes[i].Fence = t.Name, max(nodes[i].Fence, 1) // as the store has it
 	}
 	w.Took(ctx, t, nodes)
 	return ViewOf(t, nodes, nil, w.cfg.Now()), nil
