@@ -11,7 +11,7 @@ import (
 var (
 	givenMark = pattern.Lazy(`(?m)^[ \t]*#(json|repaired):\s*`)
 	// mending matches a prompt that asks for what was handed over once more.
-	mending = pattern.Lazy(`\bJSON\b`)
+	mending = pattern.Lazy(`^What you handed over cannot be used\b|\bJSON\b`)
 )
 
 // given are the answers that a prompt has in it, byte for byte: JSON values after marks.

@@ -2,7 +2,9 @@ package waves
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/e2e"
+	"orchestrator/thread/api"
 	"orchestrator/thread/plan"
 	"orchestrator/thread/wave"
 	"orchestrator/thread/work"
@@ -34,20 +38,26 @@ if [ -f "$out/$name.answer.$n" ]; then cat "$out/$name.answer.$n"; else cat "$ou
 echo "end $name $$" >>"$out/notes"
 `
 
-// newRig makes a machine whose project has no repository, so that programs work in its folder.
-func newRig(t *testing.T) *rig { return with(e2e.NewRig(t)) }
-
-func with(r *e2e.Rig) *rig {
-	r.T.Helper()
+// newRig makes a machine in whose project programs work in its folder.
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := e2e.NewRig(t)
 	w := &rig{Rig: r, out: filepath.Join(filepath.Dir(r.Home), "out")}
 	if err := os.MkdirAll(w.out, 0o700); err != nil {
-		r.T.Fatal(err)
-	}
-	if err := os.RemoveAll(filepath.Join(r.Project, ".git")); err != nil {
-		r.T.Fatal(err)
+		t.Fatal(err)
 	}
 	w.put("step.sh", script)
 	return w
+}
+
+// newBare makes one whose project has no repository, so that nothing of it is kept beside the record.
+func newBare(t *testing.T) *rig {
+	t.Helper()
+	r := newRig(t)
+	if err := os.RemoveAll(filepath.Join(r.Project, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // put writes a file that programs read.
@@ -98,14 +108,31 @@ func (r *rig) file(p plan.Plan) string {
 // begin begins a plan on a new task and returns the task's name.
 func (r *rig) begin(p plan.Plan, flags ...string) string {
 	r.T.Helper()
-	args := append([]string{"wave", "run", "-d", r.file(p), "a task of " + p.Name}, flags...)
+	return r.beginAs(p, "a task of "+p.Name, flags...)
+}
+
+// beginAs is begin with the task's title.
+func (r *rig) beginAs(p plan.Plan, title string, flags ...string) string {
+	r.T.Helper()
+	args := append([]string{"wave", "run", "--detach", r.file(p), title}, flags...)
 	return strings.TrimSpace(r.Ok(args...))
 }
 
-// view looks at a task.
-func (r *rig) view(task string) wave.View {
+// view looks at a task. It asks a server that runs without a process of its own, for tests look often; else the program
+// starts one.
+func (r *rig) view(task string) (v wave.View) {
 	r.T.Helper()
-	return e2e.Get[wave.View](r.Rig, "wave", "status", task)
+	cl := client.NewBelow(r.Claimed().Dial, "")
+	defer cl.Close()
+	v, err := api.WaveStatus.Do(r.T.Context(), cl, wave.TaskRef{Task: task})
+	if err == nil {
+		return v
+	}
+	res := r.Run("wave", "status", task, "--json") // its exit code says how the task stands
+	if err := json.Unmarshal([]byte(res.Stdout), &v); err != nil {
+		r.T.Fatalf("%v: exit %d: %s%s", err, res.Code, res.Stdout, res.Stderr)
+	}
+	return v
 }
 
 // ends waits until a task has one of some states.
@@ -154,7 +181,7 @@ func said(v wave.View) string {
 func (r *rig) notes() (all []string) {
 	r.T.Helper()
 	b, err := os.ReadFile(filepath.Join(r.out, "notes"))
-	if err != nil && !os.IsNotExist(err) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		r.T.Fatal(err)
 	}
 	for line := range strings.Lines(string(b)) {
@@ -163,6 +190,20 @@ func (r *rig) notes() (all []string) {
 		}
 	}
 	return all
+}
+
+// forget removes the notes and the prompts of what has run.
+func (r *rig) forget() {
+	r.T.Helper()
+	prompts, err := filepath.Glob(filepath.Join(r.out, "*.prompt.*"))
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	for _, file := range append(prompts, filepath.Join(r.out, "notes")) {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			r.T.Fatal(err)
+		}
+	}
 }
 
 // began counts the beginnings of a program.
@@ -196,4 +237,19 @@ func (r *rig) executions(task string) (all []work.Execution) {
 	}
 	slices.Reverse(all)
 	return all
+}
+
+// tasks are those of this project, newest first.
+func (r *rig) tasks() (all []plan.Task) {
+	r.T.Helper()
+	for _, s := range e2e.Get[[]wave.Sum](r.Rig, "wave", "list", "-n", "1000") {
+		all = append(all, s.Task)
+	}
+	return all
+}
+
+// handedOver are the versions of what an agent handed over, newest first.
+func (r *rig) handedOver(task, agent string) []plan.HandOver {
+	r.T.Helper()
+	return e2e.Get[[]plan.HandOver](r.Rig, "deliverable", "list", task, "--agent", agent)
 }

@@ -1,0 +1,190 @@
+package waves
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"orchestrator/cmd/orchestrator/e2e"
+	"orchestrator/thread/ground/sample"
+	"orchestrator/thread/plan"
+	"orchestrator/thread/wave"
+	"orchestrator/thread/work"
+)
+
+// transitions are the places between the writes of a task, in their order.
+func transitions() []string {
+	return []string{
+		"wave.added", "wave.begun", "wave.started", "wave.ended", "wave.delivered",
+	}
+}
+
+// relay is a plan of programs in three waves: three, a gate-less pair that reads all, and one that reads those.
+func (r *rig) relay() plan.Plan {
+	r.T.Helper()
+	p := plan.Plan{Name: "relay"}
+	for _, a := range []plan.Agent{
+		{Name: "a", Wave: 1},
+		{Name: "b", Wave: 1},
+		{Name: "c", Wave: 1},
+		{Name: "d", Wave: 2},
+		{Name: "e", Wave: 2},
+		{Name: "f", Reads: []string{"d", "e"}},
+	} {
+		p.Agents = append(p.Agents, r.program(a, fmt.Sprintf(`{"of": %q, "number": 1.50}`, a.Name)))
+	}
+	return p
+}
+
+// kill ends the server as kill -9 does.
+func (r *rig) kill() {
+	r.T.Helper()
+	for _, pid := range r.Servers() {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have just ended
+	}
+	e2e.Await(r.T, "the server to be gone", func() bool { return len(r.Servers()) == 0 })
+}
+
+// settled waits for the end of a task, saying yes to what a person is asked about lost runs, and checks that nothing was
+// done twice that its policy does not say so of, that nothing is lost, and that no row is without an end.
+func (r *rig) settled(task string) wave.View {
+	r.T.Helper()
+	v := r.ends(task, plan.Complete)
+	attempts := map[string]int{}
+	for _, x := range r.executions(task) {
+		if !x.State.Final() {
+			r.T.Errorf("%s of %s is %s", x.Name, x.Part.Agent, x.State)
+		}
+		attempts[x.Part.Agent] += max(1, x.Attempt)
+	}
+	ended := map[string]int{}
+	for _, line := range r.notes() {
+		if name, ok := strings.CutPrefix(line, "end "); ok {
+			ended[name]++
+		}
+	}
+	for _, n := range v.Nodes {
+		if n.State != plan.NodeDelivered || n.Version != 1 {
+			r.T.Errorf("%s: %s, version %d", n.Agent, n.State, n.Version)
+		}
+		if began := r.began(n.Agent); began > attempts[n.Agent] || began == 0 {
+			r.T.Errorf("%s was started %d times, its rows have %d attempts", n.Agent, began, attempts[n.Agent])
+		}
+		all := r.handedOver(task, n.Agent)
+		if len(all) != 1 {
+			r.T.Errorf("%s handed over %d times", n.Agent, len(all))
+		}
+		r.reads(n)
+	}
+	if left := r.left(); len(left) > 0 {
+		r.T.Errorf("left running: %q", left)
+	}
+	return v
+}
+
+// reads checks that the last prompt of a program has what each of its upstreams handed over.
+func (r *rig) reads(n wave.NodeView) {
+	r.T.Helper()
+	prompt := r.prompt(n.Agent, r.began(n.Agent))
+	for _, up := range n.Reads {
+		want := fmt.Sprintf("{\n  \"of\": %q,\n  \"number\": 1.50\n}", up)
+		if strings.Count(prompt, want) != 1 {
+			r.T.Errorf("%s reads of %s not this, once: %s\n%s", n.Agent, up, want, prompt)
+		}
+	}
+}
+
+// TestKilledAtTransitions kills the server between the writes of a task. The next one goes on from the rows.
+func TestKilledAtTransitions(t *testing.T) {
+	rounds := e2e.FromEnv(t, "WAVE_KILL_ROUNDS", 1)
+	for _, at := range sample.Of(t, 5, transitions()) {
+		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			for round := range rounds {
+				killedAt(t, at, round)
+			}
+		})
+	}
+}
+
+// killedAt kills at one of the hits of a place: which one follows from the round.
+func killedAt(t *testing.T, at string, round int) {
+	t.Helper()
+	r := newRig(t)
+	r.Env = append(r.Env, "ORCHESTRATOR_RUNS_PARALLEL=8", "ORCHESTRATOR_RUNS_LOST=retry")
+	file := r.file(r.relay())
+	r.Ok("threads") // a server starts before it may be killed
+	r.Ok("stop")
+	healthy := r.Env
+	hit := 1
+	if at != "wave.added" {
+		hit = 1 + round%6
+	}
+	r.Env = append(slices.Clone(healthy), fmt.Sprintf("ORCHESTRATOR_FAILPOINT=%s:%d", at, hit))
+	res := r.Run("wave", "run", "--detach", file, "killed at "+at)
+	r.Env = healthy
+	e2e.Await(t, fmt.Sprintf("the server to be killed at %s:%d", at, hit), func() bool { return len(r.Servers()) == 0 })
+	r.Ok("threads")
+	tasks := r.tasks()
+	if len(tasks) > 1 || res.Code == 0 && len(tasks) == 0 {
+		t.Fatalf("%d tasks; the call ended with %d: %s", len(tasks), res.Code, res.Stderr)
+	}
+	for _, task := range tasks {
+		r.settled(task.Name)
+	}
+}
+
+// TestKilledAnyTime kills the server at any moment of tasks at work, round after round.
+func TestKilledAnyTime(t *testing.T) {
+	t.Parallel()
+	rounds := e2e.FromEnv(t, "WAVE_KILL_ROUNDS", 1)
+	seed := uint64(e2e.FromEnv(t, "WAVE_KILL_SEED", int(time.Now().UnixNano()%1e9)))
+	t.Logf("WAVE_KILL_SEED=%d kills at the same moments again", seed)
+	chance := rand.New(rand.NewPCG(seed, 0))
+	for range rounds {
+		r := newRig(t)
+		r.Env = append(r.Env, "ORCHESTRATOR_RUNS_PARALLEL=8", "ORCHESTRATOR_RUNS_LOST=retry")
+		p := r.relay()
+		r.Ok("threads")
+		task := r.begin(p)
+		for range 1 + chance.IntN(3) {
+			time.Sleep(time.Duration(chance.IntN(1200)) * time.Millisecond) // the point is that it comes at any moment
+			r.kill()
+			r.Ok("threads")
+		}
+		r.settled(task)
+	}
+}
+
+// left are the programs that still run.
+func (r *rig) left() (all []string) {
+	r.T.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	for _, file := range files {
+		line, _ := os.ReadFile(file) // of one that ended there is none
+		if words := strings.ReplaceAll(string(line), "\x00", " "); strings.Contains(words, filepath.Join(r.out, "step.sh")) {
+			all = append(all, words)
+		}
+	}
+	return all
+}
+
+// lost are the executions of a task whose end nobody knows.
+func (r *rig) lost(task string) (all []work.Execution) {
+	r.T.Helper()
+	for _, x := range r.executions(task) {
+		if x.State == work.Lost {
+			all = append(all, x)
+		}
+	}
+	return all
+}
