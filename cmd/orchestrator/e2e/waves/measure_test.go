@@ -167,7 +167,9 @@ func TestMeasureMany(t *testing.T) {
 	tasks := make([]string, 10)
 	var all sync.WaitGroup
 	for n := range tasks {
-		all.Go(func() { tasks[n] = strings.TrimSpace(r.Ok("wave", "run", "--detach", "--yes", file, fmt.Sprint("task ", n))) })
+		all.Go(func() {
+			tasks[n] = strings.TrimSpace(r.Ok("wave", "run", "--detach", "--yes", file, fmt.Sprint("task ", n)))
+		})
 	}
 	all.Wait()
 	asked := time.Since(begin)
