@@ -75,6 +75,10 @@ func Raw(t *sql.Tx, n int64, x work.Execution, events int) error {
 // FirstVersion makes the tables of the first version.
 var FirstVersion = fmt.Sprintf("%s;PRAGMA application_id = %d;PRAGMA user_version = 1", first, application)
 
+// WithoutPlans removes what version 4 has added.
+const WithoutPlans = `DROP VIEW deliverables; DROP VIEW tasks; DROP TABLE work_part; DROP TABLE plan_armed; DROP TABLE plan_token;
+	DROP TABLE plan_handover; DROP TABLE plan_event; DROP TABLE plan_edge; DROP TABLE plan_node; DROP TABLE plan_task; DROP TABLE plan_document;`
+
 // RawFirst writes an execution with some events into a file of the first version.
 func RawFirst(t *sql.Tx, n int64, x work.Execution, events int) error {
 	r, err := workrow.Pack(n, x)

@@ -117,6 +117,14 @@ CREATE TABLE plan_armed (          -- plans that take pending tasks as they come
 ) STRICT;
 CREATE INDEX plan_armed_document ON plan_armed (document);
 
+CREATE TABLE work_part (           -- the executions of agents of tasks
+  work  INTEGER PRIMARY KEY REFERENCES work (n),
+  task  TEXT NOT NULL,             -- task-001
+  agent TEXT NOT NULL,             -- its name in the plan
+  round INTEGER NOT NULL           -- from 1
+) STRICT;
+CREATE INDEX work_part_task ON work_part (task, agent, round);
+
 -- The views. Times read like CURRENT_TIMESTAMP, in UTC. What stands in a document that is damaged is NULL.
 
 CREATE VIEW tasks AS               -- what plans are at work on, or will be

@@ -83,7 +83,7 @@ func (d Dialect) remove(tx Tx, rows []Row) error {
 		if err := d.removeOutputs(tx, r.N); err != nil {
 			return err
 		}
-		for _, query := range []string{"DELETE FROM work_allocation WHERE work = ?", removeEvents, "DELETE FROM work_fact WHERE work = ?",
+		for _, query := range []string{"DELETE FROM work_allocation WHERE work = ?", removeEvents, "DELETE FROM work_part WHERE work = ?", "DELETE FROM work_fact WHERE work = ?",
 			"DELETE FROM work WHERE n = ?"} {
 			if _, err := tx.Exec(query, r.N); err != nil {
 				return err

@@ -83,6 +83,10 @@ func (d Dialect) recorded(q work.RecordQuery, words []string, before int64) (str
 		with.and("file = ?", key(q.Path))
 		w.and("f.work IN (SELECT work FROM work_output WHERE "+with.String()+")", with.args...)
 	}
+	if q.Part.Task != "" {
+		parts := d.parts(q.Part)
+		w.and("f.work IN (SELECT work FROM work_part WHERE "+parts.String()+")", parts.args...)
+	}
 	in(w, d.Aside+"f.kind", q.Kinds)
 	in(w, d.Aside+"f.state", q.States)
 	seen(w, q.Seen)
@@ -90,6 +94,19 @@ func (d Dialect) recorded(q work.RecordQuery, words []string, before int64) (str
 	w.and(order+" < ?", before)
 	return joined + from + " CROSS JOIN work w WHERE w.n = f.work AND " + w.String() + " ORDER BY " + order + " DESC LIMIT ?",
 		append(w.args, q.Size())
+}
+
+// parts selects the executions of a plan's task, of one agent of it, or of one round.
+func (d Dialect) parts(p thread.Part) *where {
+	w := of("", d.all())
+	w.and("task = ?", p.Task)
+	if p.Agent != "" {
+		w.and("agent = ?", p.Agent)
+	}
+	if p.Round != 0 {
+		w.and("round = ?", p.Round)
+	}
+	return w
 }
 
 // seen restricts executions to those of a thread and of its agent.

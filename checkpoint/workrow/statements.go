@@ -29,6 +29,7 @@ func (s *Store) Statements() map[string]string {
 		"recorded type":    first(s.d.recorded(work.RecordQuery{Type: "t", Kinds: []work.Kind{"k"}}, nil, 1)),
 		"recorded bundle":  first(s.d.recorded(work.RecordQuery{Bundle: "b"}, nil, 1)),
 		"recorded parent":  first(s.d.recorded(work.RecordQuery{Parent: "p"}, nil, 1)),
+		"recorded part":    first(s.d.recorded(work.RecordQuery{Part: thread.Part{Task: "t", Agent: "a", Round: 1}}, nil, 1)),
 		"recorded thread":  first(s.d.recorded(work.RecordQuery{Thread: "t"}, nil, 1)),
 		"recorded agent":   first(s.d.recorded(work.RecordQuery{Agent: "t", Model: "m"}, nil, 1)),
 		"recorded since":   first(s.d.recorded(work.RecordQuery{Since: at, Until: at}, nil, 1)),

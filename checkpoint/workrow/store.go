@@ -94,6 +94,12 @@ func (d Dialect) derive(tx Tx, n int64, x work.Execution) error {
 	if _, err := tx.Exec(query, args...); err != nil {
 		return err
 	}
+	if p := x.Part; p.Task != "" {
+		query, args := insertion("work_part", "", d.all(), []Pair{{"work", n}, {"task", p.Task}, {"agent", p.Agent}, {"round", p.Round}})
+		if _, err := tx.Exec(query, args...); err != nil {
+			return err
+		}
+	}
 	words, err := foundBy(tx, n, x)
 	if err != nil {
 		return err

@@ -43,6 +43,7 @@ func Run(t *testing.T, h Harness) {
 		"Bundles":       testBundles,
 		"BundlesAtOnce": testBundlesAtOnce,
 		"Recorded":      testRecorded,
+		"Parts":         testParts,
 		"Stats":         testStats,
 		"Written":       testWritten,
 		"Load":          testLoad,

@@ -70,8 +70,10 @@ type RecordQuery struct {
 	Agent   string // the program; "" for all
 	Model   string
 	Bundle  string // the id of the bundle that they were given
-	Parent  ID     // only the native ones of this execution
-	Thread  thread.ID
+	// Part restricts it to those of a plan's task: of one agent of it, and of one round, where those are set.
+	Part   thread.Part
+	Parent ID // only the native ones of this execution
+	Thread thread.ID
 	// Seen, if set, restricts it to executions of this thread, and those that its agent asked for or recorded.
 	Seen   *thread.ID
 	Kinds  []Kind  // none for all

@@ -17,7 +17,12 @@ func (q RecordQuery) Selects(x Execution) bool {
 		(q.Agent == "" || q.Agent == x.Agent) && (q.Model == "" || q.Model == x.Model) && (q.Bundle == "" || q.Bundle == x.Bundle) &&
 		(q.Parent == "" || q.Parent == x.Parent) && (q.Thread == "" || q.Thread == x.Thread) && seen(q.Seen, x) &&
 		(len(q.Kinds) == 0 || slices.Contains(q.Kinds, x.Kind)) && (len(q.States) == 0 || slices.Contains(q.States, x.State)) &&
-		within(x.Created, q.Since, q.Until)
+		within(x.Created, q.Since, q.Until) && ofPart(q.Part, x.Part)
+}
+
+// ofPart reports whether an execution is of what is asked for of a plan's task.
+func ofPart(asked, p thread.Part) bool {
+	return asked == thread.Part{} || asked.Task == p.Task && (asked.Agent == "" || asked.Agent == p.Agent) && (asked.Round == 0 || asked.Round == p.Round)
 }
 
 // Selects reports whether an execution is among those that are summed up.

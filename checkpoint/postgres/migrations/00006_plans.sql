@@ -150,6 +150,16 @@ CREATE TABLE plan_armed (          -- plans that take pending tasks as they come
 );
 CREATE INDEX plan_armed_document ON plan_armed (document);
 
+CREATE TABLE work_part (           -- the executions of agents of tasks
+  work    BIGINT PRIMARY KEY REFERENCES work,
+  project BIGINT NOT NULL REFERENCES project,
+  host    TEXT NOT NULL,
+  task    TEXT NOT NULL,           -- task-001
+  agent   TEXT NOT NULL,           -- its name in the plan
+  round   BIGINT NOT NULL          -- from 1
+);
+CREATE INDEX work_part_task ON work_part (project, host, task, agent, round);
+
 -- +goose StatementBegin
 CREATE FUNCTION plan_data(data BYTEA) RETURNS JSONB LANGUAGE plpgsql IMMUTABLE STRICT AS $$
 DECLARE
@@ -223,6 +233,6 @@ JOIN project p ON p.n = h.project;
 -- +goose Down
 DROP VIEW deliverables, tasks;
 DROP FUNCTION plan_data(BYTEA), plan_text(BYTEA);
-DROP TABLE plan_armed, plan_token, plan_handover, plan_event, plan_edge, plan_node, plan_task, plan_document;
+DROP TABLE work_part, plan_armed, plan_token, plan_handover, plan_event, plan_edge, plan_node, plan_task, plan_document;
 DROP FUNCTION plan_edge_leads_back(), plan_stays();
 DELETE FROM work_number WHERE prefix = 'task';

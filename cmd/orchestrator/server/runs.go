@@ -15,13 +15,11 @@ import (
 
 	"orchestrator/checkpoint/witness"
 	"orchestrator/checkpoint/workdb"
-	"orchestrator/checkpoint/workrow"
 	"orchestrator/cmd/orchestrator/config"
 	"orchestrator/thread"
 	"orchestrator/thread/grant"
 	"orchestrator/thread/manager"
 	"orchestrator/thread/manager/runs"
-	"orchestrator/thread/plan"
 	"orchestrator/thread/work"
 )
 
@@ -66,14 +64,6 @@ func (a *Server) useWork(s work.Record) {
 		return
 	}
 	a.kept = work.Refusing(thread.Kindf(thread.ErrUnsupported, "this store does not take its record along"))
-}
-
-// plans returns the store of the tasks of plans, which is the record's database; nil if that cannot be used.
-func (a *Server) plans() plan.Store {
-	if s, of := a.executions.(interface{ Plans() *workrow.Plans }); of {
-		return s.Plans()
-	}
-	return nil
 }
 
 // watched returns the store of executions with clients told of each write, whoever writes.

@@ -2,9 +2,7 @@ package server
 
 import (
 	"context"
-	"time"
 
-	planmemory "orchestrator/checkpoint/plantest/memory"
 	"orchestrator/thread/wave"
 	"orchestrator/thread/work"
 )
@@ -12,7 +10,7 @@ import (
 // openWaves puts plans at work over the runs.
 func (a *Server) openWaves(context.Context) error {
 	c := wave.Config{
-		Store: planmemory.New(time.Now), Record: a.kept, Runs: a.manager.Parts, Agent: a.Config.Agent, Count: a.counter.Count, Log: a.Log,
+		Store: a.plans(), Record: a.kept, Runs: a.manager.Parts, Agent: a.Config.Agent, Count: a.counter.Count, Log: a.Log,
 		Changed: func(task string) { a.manager.Executions.Touched(work.Touched{Plan: task}) },
 		Root:    a.Project.Root,
 	}
