@@ -47,7 +47,7 @@ func TestRealWaves(t *testing.T) {
 	for v.Task.Status != plan.Complete {
 		e2e.Await(t, "the task to go on", func() bool {
 			before := v
-			v = e2e.Get[wave.View](r.Rig, "wave", "status", task)
+			v = r.Task(task)
 			return v.Task.Status.Final() || !slices.EqualFunc(before.Nodes, v.Nodes, func(a, b wave.NodeView) bool { return a.State == b.State })
 		})
 		if v.Task.Status.Final() && v.Task.Status != plan.Complete {
@@ -75,9 +75,9 @@ func TestRealWaves(t *testing.T) {
 		e2e.SeedHandsOn(t, s.Name, strings.Join(q.Turn.Prompts(), "\n"))
 	}
 	for _, s := range e2e.SeedAgents() {
-		h := e2e.Get[plan.HandOver](r.Rig, "deliverable", "get", task, s.Name)
-		if heard[s.Name] != 1 || h.Data != s.Data || h.Version != 1 {
-			t.Errorf("%s was asked %d times and handed over version %d:\n%s", s.Name, heard[s.Name], h.Version, h.Data)
+		i := slices.IndexFunc(v.Nodes, func(n wave.NodeView) bool { return n.Agent == s.Name })
+		if n := v.Nodes[i]; heard[s.Name] != 1 || n.Data != s.Data || n.Version != 1 {
+			t.Errorf("%s was asked %d times and handed over version %d:\n%s", s.Name, heard[s.Name], n.Version, n.Data)
 		}
 	}
 	for _, x := range e2e.Get[[]work.Execution](r.Rig, "exec", "list") {

@@ -146,7 +146,7 @@ func TestMeasureStart(t *testing.T) {
 func execution(t *testing.T, r *rig, task, node string) (name string) {
 	t.Helper()
 	e2e.Await(t, "the execution of "+node, func() bool {
-		name = nodeOf(t, r.view(task), node).Exec
+		name = nodeOf(t, r.Task(task), node).Exec
 		return name != ""
 	})
 	return name

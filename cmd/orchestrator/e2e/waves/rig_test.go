@@ -12,9 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/e2e"
-	"orchestrator/thread/api"
 	"orchestrator/thread/plan"
 	"orchestrator/thread/wave"
 	"orchestrator/thread/work"
@@ -118,28 +116,11 @@ func (r *rig) beginAs(p plan.Plan, title string, flags ...string) string {
 	return strings.TrimSpace(r.Ok(args...))
 }
 
-// view looks at a task. It asks a server that runs without a process of its own, for tests look often; else the program
-// starts one.
-func (r *rig) view(task string) (v wave.View) {
-	r.T.Helper()
-	cl := client.NewBelow(r.Claimed().Dial, "")
-	defer cl.Close()
-	v, err := api.WaveStatus.Do(r.T.Context(), cl, wave.TaskRef{Task: task})
-	if err == nil {
-		return v
-	}
-	res := r.Run("wave", "status", task, "--json") // its exit code says how the task stands
-	if err := json.Unmarshal([]byte(res.Stdout), &v); err != nil {
-		r.T.Fatalf("%v: exit %d: %s%s", err, res.Code, res.Stdout, res.Stderr)
-	}
-	return v
-}
-
 // ends waits until a task has one of some states.
 func (r *rig) ends(task string, want ...plan.Status) (v wave.View) {
 	r.T.Helper()
 	e2e.Await(r.T, fmt.Sprintf("%s to be %v", task, want), func() bool {
-		v = r.view(task)
+		v = r.Task(task)
 		if v.Task.Status.Final() && !slices.Contains(want, v.Task.Status) {
 			r.T.Fatalf("%s is %s (%s): %s", task, v.Task.Status, v.Task.Reason, said(v))
 		}
@@ -152,7 +133,7 @@ func (r *rig) ends(task string, want ...plan.Status) (v wave.View) {
 func (r *rig) is(task, node string, want ...plan.NodeState) (n wave.NodeView) {
 	r.T.Helper()
 	e2e.Await(r.T, fmt.Sprintf("%s/%s to be %v", task, node, want), func() bool {
-		n = nodeOf(r.T, r.view(task), node)
+		n = nodeOf(r.T, r.Task(task), node)
 		return slices.Contains(want, n.State)
 	})
 	return n

@@ -57,7 +57,7 @@ func TestCancelledAtHandOver(t *testing.T) {
 		}
 		e2e.Await(t, "its processes to end", func() bool { return len(r.left()) == 0 })
 		notes := r.notes()
-		for i, n := range r.view(task).Nodes {
+		for i, n := range r.Task(task).Nodes {
 			if !n.State.Final() {
 				t.Errorf("%s of %s is %s", n.Agent, task, n.State)
 			}
@@ -160,7 +160,7 @@ func TestRetryOfUpstream(t *testing.T) {
 		r.Ok(append([]string{"wave", "retry", task, "--yes"}, args...)...)
 		var v wave.View
 		e2e.Await(t, fmt.Sprint("round ", round), func() bool {
-			v = r.view(task)
+			v = r.Task(task)
 			return v.Task.Status == plan.Complete && nodeOf(t, v, "a").Round == round
 		})
 		return v
