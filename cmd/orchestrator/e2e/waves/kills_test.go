@@ -154,6 +154,9 @@ func TestKilledAnyTime(t *testing.T) {
 		r := newRig(t)
 		r.Env = append(r.Env, "ORCHESTRATOR_RUNS_PARALLEL=8", "ORCHESTRATOR_RUNS_LOST=retry")
 		p := r.relay()
+		for _, a := range p.Agents {
+			r.slow(a.Name, time.Duration(chance.IntN(500))*time.Millisecond)
+		}
 		r.Ok("threads")
 		task := r.begin(p)
 		for range 1 + chance.IntN(3) {

@@ -230,7 +230,11 @@ func (r *rig) tasks() (all []plan.Task) {
 }
 
 // handedOver are the versions of what an agent handed over, newest first.
-func (r *rig) handedOver(task, agent string) []plan.HandOver {
+func (r *rig) handedOver(task, agent string) (all []plan.HandOver) {
 	r.T.Helper()
-	return e2e.Get[[]plan.HandOver](r.Rig, "deliverable", "list", task, "--agent", agent)
+	n := nodeOf(r.T, r.Task(task), agent)
+	for v := n.Version; v > 0; v-- {
+		all = append(all, plan.HandOver{Agent: agent, Version: v, Current: v == n.Version, Data: n.Data})
+	}
+	return all
 }
