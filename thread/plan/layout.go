@@ -5,10 +5,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/near"
 	"orchestrator/thread/plaintext"
 )
 
@@ -50,10 +52,7 @@ func (f Finding) Err() error {
 	if f.Agent != "" {
 		text = f.Agent + ": " + text
 	}
-	if f.Do != "" {
-		text += ". " + f.Do
-	}
-	return thread.Kindf(thread.ErrInvalid, "%s", strings.TrimSuffix(text, "."))
+	return thread.Hint(thread.Kindf(thread.ErrInvalid, "%s", text), f.Do)
 }
 
 // Waves returns the names of agents by wave, in the order of the nodes. A wave without agents is left out.
@@ -65,19 +64,10 @@ func Waves(nodes []Node) [][]string {
 		}
 	}
 	waves := make([][]string, 0, len(byWave))
-	for _, w := range sortedKeys(byWave) {
+	for _, w := range slices.Sorted(maps.Keys(byWave)) {
 		waves = append(waves, byWave[w])
 	}
 	return waves
-}
-
-func sortedKeys[V any](m map[int]V) []int {
-	keys := make([]int, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // layout is a plan with the waves of its agents, by place.
@@ -207,7 +197,7 @@ func (l *layout) named(a Agent) (problems []Finding) {
 			_, ok := l.place[up]
 			switch {
 			case !ok:
-				problems = append(problems, Finding{Wrong, a.Name, fmt.Sprintf("it %s %q, which the plan does not have", list.what, excerpt(up)), near(up, l.place)})
+				problems = append(problems, Finding{Wrong, a.Name, fmt.Sprintf("it %s %q, which the plan does not have", list.what, excerpt(up)), meant(up, l.place)})
 			case up == a.Name:
 				problems = append(problems, Finding{Wrong, a.Name, fmt.Sprintf("it %s itself", list.what), "Leave its own name out."})
 			case seen[up]:
@@ -219,14 +209,13 @@ func (l *layout) named(a Agent) (problems []Finding) {
 	return problems
 }
 
-// near says which name may have been meant.
-func near(name string, names map[string]int) string {
-	for n := range names {
-		if strings.EqualFold(n, name) {
-			return fmt.Sprintf("Write %q.", n)
-		}
+// meant says which name may have been meant.
+func meant(name string, names map[string]int) string {
+	if len(names) > 200 {
+		return "Name an agent of the plan."
 	}
-	return "Name an agent of the plan."
+	all := slices.Sorted(maps.Keys(names))
+	return thread.Meant(near.Names(name, all), "There are: "+excerptList(all)+".")
 }
 
 func upstreams(a Agent) []string {

@@ -78,7 +78,7 @@ func TestLayoutRefuses(t *testing.T) {
 		"same wave":      {Plan{Agents: []Agent{{Name: "a", Wave: 1}, {Name: "b", Wave: 1, Reads: []string{"a"}}}}, "a is in the same wave"},
 		"later wave":     {Plan{Agents: []Agent{{Name: "a", Wave: 1, Reads: []string{"b"}}, {Name: "b", Wave: 2, ReadsNone: true}}}, "b is in wave 2, a later one"},
 		"unknown":        {Plan{Agents: []Agent{{Name: "a", Reads: []string{"A2"}}}}, `reads "A2"`},
-		"other case":     {Plan{Agents: []Agent{{Name: "Vision"}, {Name: "b", Reads: []string{"vision"}}}}, `Write "Vision"`},
+		"other case":     {Plan{Agents: []Agent{{Name: "Vision"}, {Name: "b", Reads: []string{"vision"}}}}, `Did you mean Vision?`},
 		"double":         {Plan{Agents: agents("a", "A")}, "taken by agent 1"},
 		"a gate's name":  {Plan{Agents: []Agent{{Name: "a", Gate: "?"}, {Name: "a-gate"}}}, "taken by agent 2"},
 		"bad name":       {Plan{Agents: agents("a b")}, "a name that cannot be used"},
