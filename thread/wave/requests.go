@@ -12,6 +12,9 @@ import (
 type CheckRequest struct {
 	Plan plan.Plan                  `json:"plan"`
 	Vars map[string]json.RawMessage `json:"variables,omitempty"`
+	// MaxParallel is as in RunRequest. Draft has variables without a value be no error: they are given when it runs.
+	MaxParallel int  `json:"max_parallel,omitempty"`
+	Draft       bool `json:"draft,omitempty"`
 }
 
 // Checked is what there is to say.
