@@ -251,21 +251,6 @@ func (c *checker) beside(n Node, other string, second bool) {
 	}
 }
 
-// named returns an agent by its name, without a search.
-func (c *checker) named(name string) (*Agent, bool) {
-	if c.places == nil {
-		c.places = make(map[string]int, len(c.plan.Agents))
-		for i, a := range c.plan.Agents {
-			c.places[a.Name] = i
-		}
-	}
-	i, ok := c.places[name]
-	if !ok {
-		return nil, false
-	}
-	return &c.plan.Agents[i], true
-}
-
 // maxCompared bounds the work of comparing patterns: the product of their lengths, summed up.
 const maxCompared = 20_000_000
 

@@ -11,7 +11,6 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/ground/near"
-	"orchestrator/thread/plaintext"
 )
 
 // GateOf is the name of the gate of an agent's own, which is asked before it begins.
@@ -129,26 +128,6 @@ func (l *layout) names() (problems []Finding) {
 		add(g.Name, fmt.Sprintf("gate %d", i+1))
 	}
 	return problems
-}
-
-// excerpt is a name from outside as findings have it.
-func excerpt(name string) string {
-	return plaintext.Line(plaintext.OneLine(thread.Excerpt(name), MaxName+8))
-}
-
-func validName(name string) bool {
-	if name == "" || len(name) > MaxName+len("-gate") {
-		return false
-	}
-	for i, c := range []byte(name) {
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-		case i > 0 && (c == '-' || c == '_'):
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 // waves gives each agent its wave: the one that it names, or the first after all that it reads and follows.

@@ -98,14 +98,3 @@ func join(first string, rest []string) string {
 	}
 	return first
 }
-
-// quoted returns a text as a JSON string, with its characters as they are where JSON lets them be.
-func quoted(text string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(text); err != nil {
-		return `""` // no string fails
-	}
-	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
-}

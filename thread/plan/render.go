@@ -191,7 +191,7 @@ func (w *writer) field(f field, whole bool) error {
 	case !ok:
 		return w.missing(f.root)
 	case f.path[0] == "summary":
-		w.value(h, quoted(h.Summary))
+		w.value(h, string(Quote(h.Summary)))
 	case f.path[0] == "files":
 		w.data(h, files(h))
 	default:
@@ -230,7 +230,7 @@ func (w *writer) missing(up string) error {
 	w.text("(" + up + " has handed nothing over")
 	if why != "" { // it may have words of the agent
 		w.text(": ")
-		w.parts = append(w.parts, part{text: quoted(plaintext.OneLine(why, maxSummed)), data: true, inLine: true, agent: up})
+		w.parts = append(w.parts, part{text: string(Quote(plaintext.OneLine(why, maxSummed))), data: true, inLine: true, agent: up})
 	}
 	w.text(")")
 	return nil
@@ -305,7 +305,7 @@ func about(h HandOver) string {
 	if h.Summary == "" {
 		return ""
 	}
-	return "summary: " + quoted(plaintext.Cut(h.Summary, maxSummed)) + "\n"
+	return "summary: " + string(Quote(plaintext.Cut(h.Summary, maxSummed))) + "\n"
 }
 
 func filesBelow(h HandOver) string {

@@ -215,7 +215,7 @@ func TestRenderRefuses(t *testing.T) {
 func TestRenderLarge(t *testing.T) {
 	many := `{"a":[` + strings.Repeat(`"word",`, 9000) + `"end"]}`
 	deep := strings.Repeat("[", 5000) + strings.Repeat("]", 5000)
-	for name, data := range map[string]string{"many": many, "deep": deep, "long": quoted(strings.Repeat("x ", 20_000))} {
+	for name, data := range map[string]string{"many": many, "deep": deep, "long": string(Quote(strings.Repeat("x ", 20_000)))} {
 		r := rendering("{{vision}} {{vision.data}} {{apex.data.cpc}} {{nova.summary}}")
 		h := r.Upstream["vision"]
 		h.Data, h.Summary = data, "much"
@@ -291,8 +291,8 @@ func TestNothingEscapes(t *testing.T) {
 		}
 		r := rendering("{{vision}} {{vision.data.a}} {{vision.summary}} {{apex.data}} {{nova.data.a}}")
 		for round := range 3 { // each round knows the keys of the one before
-			r.Upstream["vision"] = HandOver{Agent: "vision", Version: 1, Data: `{"a":` + quoted(text) + `}`, Summary: text}
-			r.Upstream["apex"] = HandOver{Agent: "apex", Version: 1, Type: OutputText, Data: quoted(text)}
+			r.Upstream["vision"] = HandOver{Agent: "vision", Version: 1, Data: `{"a":` + string(Quote(text)) + `}`, Summary: text}
+			r.Upstream["apex"] = HandOver{Agent: "apex", Version: 1, Type: OutputText, Data: string(Quote(text))}
 			delete(r.Upstream, "nova")
 			r.Missing = map[string]string{"nova": text}
 			prompt, _, err := r.Prompt()

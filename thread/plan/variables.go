@@ -54,7 +54,7 @@ func ReadValue(v Variable, typed string) json.RawMessage {
 			return value
 		}
 	}
-	return json.RawMessage(quoted(typed))
+	return Quote(typed)
 }
 
 // Plain returns a value as a prompt has it: a string's text, and all else as JSON.
@@ -141,18 +141,4 @@ func checkVariables(p Plan) (problems []Finding) {
 		}
 	}
 	return problems
-}
-
-// excerptList is a list of names from outside as findings have it.
-func excerptList(names []string) string {
-	const most = 10
-	shown := make([]string, 0, most+1)
-	for i, n := range names {
-		if i == most {
-			shown = append(shown, fmt.Sprintf("and %d more", len(names)-most))
-			break
-		}
-		shown = append(shown, excerpt(n))
-	}
-	return strings.Join(shown, ", ")
 }
