@@ -169,6 +169,21 @@ const (
 	Waves      Call[plan.TaskQuery, []wave.Sum] = "wave-list"
 )
 
+// Tasks of plans that wait, and the plans that take them.
+const (
+	// AddTask adds a task that waits, Tasks lists tasks, EditTask changes or cancels one that has not begun.
+	AddTask  Call[wave.AddRequest, plan.Task]    = "task-add"
+	Tasks    Call[wave.ListRequest, []plan.Task] = "task-list"
+	EditTask Call[wave.EditRequest, plan.Task]   = "task-edit"
+	// StartTask begins a task that waits, with the plan of the request.
+	StartTask Call[wave.RunRequest, plan.Task] = "task-start"
+	// SplitTask has an agent split a text: it returns the task of that agent, whose end the proposals follow on.
+	SplitTask Call[wave.SplitRequest, plan.Task] = "task-split"
+	// ArmPlan arms a plan, which takes tasks then as they come, or disarms it; ArmedPlans lists those that were armed.
+	ArmPlan    Call[wave.ArmRequest, wave.StandingPlan] = "wave-arm"
+	ArmedPlans Call[None, []wave.StandingPlan]          = "wave-armed"
+)
+
 // Answer answers the question that a thread's agent asks in a dialog.
 const Answer Call[AnswerRequest, thread.Status] = "answer"
 

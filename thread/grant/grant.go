@@ -136,6 +136,16 @@ func Table() []Row {
 		{Op: "wave-status", Verb: "wave status"},
 		{Op: "wave-list", Verb: "wave list"},
 
+		// An agent sees its own tasks, and with Read all of them; it takes back what it has added. What it adds waits for the person
+		// unless it may start programs.
+		{Op: "task-add", Verb: "task add", Own: Run, Others: Run},
+		{Op: "task-list", Verb: "task list"},
+		{Op: "task-edit", Verb: "task edit"},
+		{Op: "task-start", Verb: "task start", Own: Start, Others: Start},
+		{Op: "task-split", Verb: "task split", Own: person, Others: person},
+		{Op: "wave-arm", Verb: "wave arm", Own: person, Others: person}, // what works day and night, the person decides
+		{Op: "wave-armed", Verb: "wave armed", Own: Read, Others: Read},
+
 		{Op: "merge", Verb: "merge", Own: Merge, Others: Merge},
 		{Op: "mergecontinue", Verb: "merge --continue", Own: Merge, Others: Merge},
 		{Op: "mergeabort", Verb: "merge --abort", Own: Merge, Others: Merge},

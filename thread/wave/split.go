@@ -11,6 +11,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/plan"
+	"orchestrator/thread/work"
 )
 
 // Splits has an agent read a free text and propose tasks. It only reads, and what it hands over has a schema; the proposals
@@ -18,12 +19,11 @@ import (
 type Splits struct {
 	c     Config
 	start Starter
-	done  map[string]bool // hand-overs whose proposals are stored
 }
 
 // NewSplits returns what splits texts.
 func NewSplits(c Config, start Starter) *Splits {
-	return &Splits{c: c, start: start, done: map[string]bool{}}
+	return &Splits{c: c, start: start}
 }
 
 // What comes of a text at most, and how long each of it is.
@@ -131,21 +131,20 @@ func (s *Splits) Propose(ctx context.Context) error {
 	return err
 }
 
-// propose stores the proposals of one split.
+// propose stores the proposals of one split, and says with it how many there are.
 func (s *Splits) propose(ctx context.Context, split plan.Task) error {
-	key := split.ID + split.Ended.String()
-	if s.done[key] {
+	if split.Reason != "" {
 		return nil
 	}
 	h, err := s.c.Store.HandOver(ctx, split.Name, splitAgent, 0)
 	if errors.Is(err, thread.ErrNotFound) {
-		s.done[key] = true // a task of a person's own plan with this name
-		return nil
+		return nil // a task of a person's own plan with this name
 	}
 	if err != nil {
 		return fmt.Errorf("what %s hands over: %w", split.Name, err)
 	}
-	for i, p := range proposals(h.Data) {
+	all := proposals(h.Data)
+	for i, p := range all {
 		t := plan.Task{
 			ID: idOf(h.ID, i), Title: p.Title, Body: p.Body, Status: plan.Proposed, PlanName: p.Plan, Session: split.Session, By: h.By, Within: h.Execution,
 			Host: s.c.Host, User: s.c.User, Created: s.c.Now(), Updated: s.c.Now(),
@@ -161,14 +160,27 @@ func (s *Splits) propose(ctx context.Context, split plan.Task) error {
 			s.c.Changed(made.Name)
 		}
 	}
-	if len(s.done) > 100*mostSplits {
-		clear(s.done)
+	_, err = s.c.Store.ChangeTask(ctx, split.Name, split.Fence, func(t *plan.Task) error {
+		t.Reason = proposedWords(len(all))
+		return nil
+	})
+	if errors.Is(err, work.ErrFence) {
+		return nil // it is at work again, or another server has said so
 	}
-	s.done[key] = true
-	if s.c.Changed != nil {
-		s.c.Changed(split.Name) // its proposals are there
+	if err == nil && s.c.Changed != nil {
+		s.c.Changed(split.Name)
 	}
-	return nil
+	return err
+}
+
+func proposedWords(n int) string {
+	switch n {
+	case 0:
+		return "there is no task in the text"
+	case 1:
+		return "1 task is proposed"
+	}
+	return fmt.Sprintf("%d tasks are proposed", n)
 }
 
 // proposals reads what an agent proposes: bounded, without secrets and without what a terminal would obey. What is no task

@@ -54,6 +54,9 @@ func TestASplitTextBecomesProposals(t *testing.T) {
 		w.ok(w.splits.Propose(t.Context()))
 		w.ok(wave.NewSplits(w.c, w).Propose(t.Context()))
 	}
+	if said, err := w.store.Task(t.Context(), s.Name); err != nil || said.Reason != "2 tasks are proposed" {
+		t.Errorf("%s says %q, %v", s.Name, said.Reason, err)
+	}
 	list := w.proposed(s.Name)
 	if len(list) != 2 {
 		t.Fatalf("proposed: %+v", list)

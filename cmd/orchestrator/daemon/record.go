@@ -9,4 +9,5 @@ func (s *Server) registerRecord(r *routes) {
 	s.registerAnswers(r)
 	s.registerOverview(r)
 	s.registerWaves(r)
+	s.registerTasks(r)
 }

@@ -96,6 +96,10 @@ type Config struct {
 	Record *record.Book
 	// Waves is plans at work.
 	Waves *wave.Waves
+	// Tasks are those that wait, Splits what makes some of a text, and Standing the plans that take them.
+	Tasks    *wave.Tasks
+	Splits   *wave.Splits
+	Standing *wave.Standing
 	// Runs bounds the runs that agents start, and Project is the folder that they work in.
 	Runs    grant.Bounds
 	Project string
