@@ -39,6 +39,29 @@ type Config struct {
 	Server, Host, User, Root string
 }
 
+// filled is the configuration with what is usual where nothing is said.
+func (c Config) filled() Config {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Count == nil {
+		c.Count = func(text string) int { return (len(text) + 3) / 4 }
+	}
+	if c.Over == nil {
+		c.Over = func(plan.Task) {}
+	}
+	if c.Changed == nil {
+		c.Changed = func(string) {}
+	}
+	if c.Notice == nil {
+		c.Notice = func(thread.Level, string) {}
+	}
+	return c
+}
+
 // Runs starts what runs without a terminal.
 type Runs interface {
 	// Start starts a run. With Once.Part it is the execution of that round: if there is one already, that is returned.

@@ -23,7 +23,7 @@ type Splits struct {
 
 // NewSplits returns what splits texts.
 func NewSplits(c Config, start Starter) *Splits {
-	return &Splits{c: c, start: start}
+	return &Splits{c: c.filled(), start: start}
 }
 
 // What comes of a text at most, and how long each of it is.
@@ -156,9 +156,7 @@ func (s *Splits) propose(ctx context.Context, split plan.Task) error {
 		if err != nil {
 			return fmt.Errorf("store a proposal of %s: %w", split.Name, err)
 		}
-		if s.c.Changed != nil {
-			s.c.Changed(made.Name)
-		}
+		s.c.Changed(made.Name)
 	}
 	_, err = s.c.Store.ChangeTask(ctx, split.Name, split.Fence, func(t *plan.Task) error {
 		t.Reason = proposedWords(len(all))
@@ -167,7 +165,7 @@ func (s *Splits) propose(ctx context.Context, split plan.Task) error {
 	if errors.Is(err, work.ErrFence) {
 		return nil // it is at work again, or another server has said so
 	}
-	if err == nil && s.c.Changed != nil {
+	if err == nil {
 		s.c.Changed(split.Name)
 	}
 	return err

@@ -31,7 +31,7 @@ type Standing struct {
 
 // NewStanding returns the armed plans of a store.
 func NewStanding(c Config, took func(context.Context, plan.Task, []plan.Node), ended func(context.Context) error) *Standing {
-	return &Standing{c: c, took: took, ended: ended, woken: make(chan struct{}, 1), said: map[string]bool{}}
+	return &Standing{c: c.filled(), took: took, ended: ended, woken: make(chan struct{}, 1), said: map[string]bool{}}
 }
 
 // Wake has it look for tasks to take: one was added, one has ended, a plan was armed. It does not block.
@@ -158,9 +158,7 @@ func (s *Standing) putBack(ctx context.Context, e *unfitError) error {
 	if err != nil {
 		return fmt.Errorf("put back %s: %w", e.task.Name, err)
 	}
-	if s.c.Changed != nil {
-		s.c.Changed(e.task.Name)
-	}
+	s.c.Changed(e.task.Name)
 	s.notice(thread.LevelWarn, fmt.Sprintf("%s was not begun: %v. `orchestrator task edit %s` changes it", e.task.Name, e.why, e.task.Name))
 	return nil
 }
@@ -189,9 +187,7 @@ func (s *Standing) sayPaused(a plan.Armed, why string) {
 }
 
 func (s *Standing) notice(level thread.Level, text string) {
-	if s.c.Notice != nil {
-		s.c.Notice(level, cleanLine(text))
-	}
+	s.c.Notice(level, cleanLine(text))
 }
 
 // Arm arms a plan, or disarms it: it takes no more tasks then, and what is at work goes on. To arm one again goes on after a

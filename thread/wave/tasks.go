@@ -22,7 +22,7 @@ type Tasks struct {
 
 // NewTasks returns the use cases. added must not block.
 func NewTasks(c Config, start Starter, added func()) *Tasks {
-	return &Tasks{c: c, start: start, added: added}
+	return &Tasks{c: c.filled(), start: start, added: added}
 }
 
 // What one agent may add, and how much of a body lists have.
@@ -67,9 +67,7 @@ func (t *Tasks) Add(ctx context.Context, a Author, q AddRequest) (plan.Task, err
 
 // changed tells whom a change of a waiting task may concern.
 func (t *Tasks) changed(one plan.Task) {
-	if t.c.Changed != nil {
-		t.c.Changed(one.Name)
-	}
+	t.c.Changed(one.Name)
 	if one.Status == plan.Pending {
 		t.added()
 	}

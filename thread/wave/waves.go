@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
-	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
@@ -24,21 +22,7 @@ type Waves struct {
 
 // New returns the use cases. Nothing is at work before Run.
 func New(c Config) *Waves {
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
-	if c.Count == nil {
-		c.Count = func(text string) int { return (len(text) + 3) / 4 }
-	}
-	if c.Over == nil {
-		c.Over = func(plan.Task) {}
-	}
-	if c.Changed == nil {
-		c.Changed = func(string) {}
-	}
+	c = c.filled()
 	return &Waves{cfg: c, engine: newEngine(c)}
 }
 

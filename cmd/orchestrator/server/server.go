@@ -81,6 +81,7 @@ type Server struct {
 	record      *record.Book
 	settler     *settler
 	waves       *wave.Waves
+	standing    standing
 	setup       *setup.Setup // nil without a repository
 	clock       *clock
 	staging     *staging.Store

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 
+	"orchestrator/thread"
+	"orchestrator/thread/plan"
 	"orchestrator/thread/wave"
 	"orchestrator/thread/work"
 )
@@ -12,7 +14,8 @@ func (a *Server) openWaves(context.Context) error {
 	c := wave.Config{
 		Store: a.plans(), Record: a.kept, Runs: a.manager.Parts, Agent: a.Config.Agent, Count: a.counter.Count, Log: a.Log,
 		Changed: func(task string) { a.manager.Executions.Touched(work.Touched{Plan: task}) },
-		Root:    a.Project.Root,
+		Over:    a.over, Notice: a.taskNotice,
+		Root: a.Project.Root,
 	}
 	c.Host, c.User = a.recordedAt()
 	c.Server = c.Host + ":" + a.Project.Root
@@ -21,6 +24,8 @@ func (a *Server) openWaves(context.Context) error {
 	}
 	a.waves = wave.New(c)
 	a.service(a.waves.Work)
+	a.standing = newStanding(c, a.waves)
+	a.service(a.standing.armed.Run)
 	return nil
 }
 
@@ -29,4 +34,16 @@ func (a *Server) parted(x work.Execution) {
 	if a.waves != nil {
 		a.waves.Heard(x)
 	}
+}
+
+// over has armed plans look for more once a task has ended.
+func (a *Server) over(plan.Task) {
+	if s := a.standing.armed; s != nil {
+		s.Wake()
+	}
+}
+
+// taskNotice tells people of tasks.
+func (a *Server) taskNotice(level thread.Level, text string) {
+	a.manager.Traffic.Notice("", level, text)
 }
