@@ -36,7 +36,7 @@ func TestFullDiskInAWave(t *testing.T) {
 		v := r.settled(task)
 		t.Logf("round %d: %d notes while the disk was full; %s", n, began, v.Task.Status)
 		if v.Task.Status != plan.Complete {
-			t.Errorf("%s", said(v))
+			t.Errorf("%s", r.said(v))
 		}
 	}
 }

@@ -119,13 +119,16 @@ func (r *rig) beginAs(p plan.Plan, title string, flags ...string) string {
 // ends waits until a task has one of some states.
 func (r *rig) ends(task string, want ...plan.Status) (v wave.View) {
 	r.T.Helper()
-	e2e.Await(r.T, fmt.Sprintf("%s to be %v", task, want), func() bool {
+	for begin := time.Now(); time.Since(begin) < e2e.Patience; time.Sleep(50 * time.Millisecond) {
 		v = r.Task(task)
-		if v.Task.Status.Final() && !slices.Contains(want, v.Task.Status) {
-			r.T.Fatalf("%s is %s (%s): %s", task, v.Task.Status, v.Task.Reason, said(v))
+		if slices.Contains(want, v.Task.Status) {
+			return v
 		}
-		return slices.Contains(want, v.Task.Status)
-	})
+		if v.Task.Status.Final() {
+			break
+		}
+	}
+	r.T.Fatalf("%s is %s (%s), want %v: %s", task, v.Task.Status, v.Task.Reason, want, r.said(v))
 	return v
 }
 
@@ -149,11 +152,15 @@ func nodeOf(t *testing.T, v wave.View, name string) wave.NodeView {
 	return v.Nodes[i]
 }
 
-// said is a task in a line for each node.
-func said(v wave.View) string {
+// said is a task in a line for each node, with its executions.
+func (r *rig) said(v wave.View) string {
+	r.T.Helper()
 	var b strings.Builder
 	for _, n := range v.Nodes {
-		fmt.Fprintf(&b, "\n%s: %s, round %d, %s %s %s", n.Agent, n.State, n.Round, n.Exec, n.Reason, n.Error)
+		fmt.Fprintf(&b, "\n%s: %s, round %d, fence %d, %s %s %s %s", n.Agent, n.State, n.Round, n.Fence, n.Exec, n.Reason, n.Question, n.Error)
+	}
+	for _, x := range r.executions(v.Task.Name) {
+		fmt.Fprintf(&b, "\n%s: %+v, %s, attempt %d: %s", x.Name, x.Part, x.State, x.Attempt, x.Reason)
 	}
 	return b.String()
 }

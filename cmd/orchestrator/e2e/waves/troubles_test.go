@@ -119,7 +119,7 @@ func TestGateAnsweredTwice(t *testing.T) {
 		}
 		v := r.ends(task, plan.Failed, plan.Cancelled)
 		if nodeOf(t, v, "look").State != plan.NodeFailed || r.began(second) != 0 {
-			t.Errorf("after a no: %s; %s began %d times", said(v), second, r.began(second))
+			t.Errorf("after a no: %s; %s began %d times", r.said(v), second, r.began(second))
 		}
 	}
 }
@@ -144,7 +144,7 @@ func TestPlanEditedWhileItRuns(t *testing.T) {
 	r.kill()
 	v := r.ends(task, plan.Complete)
 	if len(v.Nodes) != 3 || r.began("other") != 0 || r.began("c") == 0 {
-		t.Errorf("%s; other began %d times", said(v), r.began("other"))
+		t.Errorf("%s; other began %d times", r.said(v), r.began("other"))
 	}
 }
 
@@ -167,7 +167,7 @@ func TestRetryOfUpstream(t *testing.T) {
 	}
 	v := again(2, "--agent", "a")
 	if a, b := nodeOf(t, v, "a"), nodeOf(t, v, "b"); a.Version != 1 || b.Stale || b.Round != 1 {
-		t.Errorf("the same again: %s", said(v))
+		t.Errorf("the same again: %s", r.said(v))
 	}
 	r.put("a.answer.3", `{"of": "a", "number": 2}`)
 	v = again(3, "--agent", "a")
@@ -193,7 +193,7 @@ func TestRepaired(t *testing.T) {
 	r.put("a.answer.1", "I have looked at it all, and it is fine.")
 	v := r.ends(r.begin(p), plan.Complete)
 	if a := nodeOf(t, v, "a"); !a.Repaired || a.Version != 1 || r.began("a") != 2 || r.began("b") != 1 {
-		t.Errorf("repaired: %s; began %d times", said(v), r.began("a"))
+		t.Errorf("repaired: %s; began %d times", r.said(v), r.began("a"))
 	}
 	p = r.chain("bad", "c", "d")
 	r.put("c.answer", "I have looked at it all, and it is fine.")
@@ -201,7 +201,7 @@ func TestRepaired(t *testing.T) {
 	task := r.begin(p)
 	v = r.ends(task, plan.Failed)
 	if c, d := nodeOf(t, v, "c"), nodeOf(t, v, "d"); c.State != plan.NodeFailed || r.began("c") != 2 || d.State != plan.NodeSkipped || r.began("d") != 0 {
-		t.Errorf("never repaired: %s; began %d times", said(v), r.began("c"))
+		t.Errorf("never repaired: %s; began %d times", r.said(v), r.began("c"))
 	}
 	if all := r.handedOver(task, "c"); len(all) > 0 {
 		t.Errorf("it handed over %+v", all)
@@ -211,7 +211,7 @@ func TestRepaired(t *testing.T) {
 	task = r.begin(q)
 	v = r.ends(task, plan.Complete)
 	if all := r.handedOver(task, "e"); len(all) != 1 || all[0].Data != `{"fine": true}` || !nodeOf(t, v, "e").Repaired {
-		t.Errorf("%s: %+v", said(v), all)
+		t.Errorf("%s: %+v", r.said(v), all)
 	}
 	if all := r.executions(task); len(all) != 2 || all[0].Thread != all[1].Thread {
 		t.Errorf("%d executions", len(all))
@@ -232,12 +232,12 @@ func TestFailedUpstream(t *testing.T) {
 		case plan.FailStop:
 			v := r.ends(task, plan.Failed)
 			if b, c := nodeOf(t, v, name("b")), nodeOf(t, v, name("c")); b.State != plan.NodeSkipped || c.State != plan.NodeSkipped || r.began(name("b")) > 0 {
-				t.Errorf("stop: %s", said(v))
+				t.Errorf("stop: %s", r.said(v))
 			}
 		case plan.FailContinue:
 			v := r.ends(task, plan.Failed, plan.Complete)
 			if b, c := nodeOf(t, v, name("b")), nodeOf(t, v, name("c")); b.State != plan.NodeDelivered || c.State != plan.NodeDelivered {
-				t.Errorf("continue: %s", said(v))
+				t.Errorf("continue: %s", r.said(v))
 			}
 			if got := r.prompt(name("b"), 1); !strings.Contains(got, name("a")) {
 				t.Errorf("b is not told that a is missing:\n%s", got)
@@ -253,7 +253,7 @@ func TestFailedUpstream(t *testing.T) {
 			r.Ok("wave", "answer", task, name("b"), "--no")
 			v := r.ends(task, plan.Failed)
 			if r.began(name("b")) > 0 {
-				t.Errorf("after a no: %s", said(v))
+				t.Errorf("after a no: %s", r.said(v))
 			}
 		}
 	}
