@@ -50,11 +50,21 @@ func (r *rig) kill() {
 	e2e.Await(r.T, "the server to be gone", func() bool { return len(r.Servers()) == 0 })
 }
 
-// settled waits for the end of a task, saying yes to what a person is asked about lost runs, and checks that nothing was
+// settled waits for the end of a task, has runs go on that were lost too often to go on by themselves, and checks that nothing was
 // done twice that its policy does not say so of, that nothing is lost, and that no row is without an end.
 func (r *rig) settled(task string) wave.View {
 	r.T.Helper()
-	v := r.ends(task, plan.Complete)
+	var v wave.View
+	e2e.Await(r.T, "all that was lost to go on", func() bool {
+		v = r.Task(task)
+		for _, n := range v.Nodes {
+			if n.State == plan.NodeAsking && n.Asks == plan.AsksLost {
+				r.Run("exec", "resume", n.Exec) // refused if it does already
+			}
+		}
+		return v.Task.Status.Final()
+	})
+	v = r.ends(task, plan.Complete)
 	attempts := map[string]int{}
 	for _, x := range r.executions(task) {
 		if !x.State.Final() {
