@@ -194,9 +194,28 @@ func (c *checker) works(a *Agent, wrong func(kind, text, do string)) {
 	}
 }
 
+// commands are programs that run what they are given on their input, unless they are given a script.
+func commands() []string {
+	return []string{"sh", "bash", "zsh", "dash", "ksh", "fish", "python", "python3", "perl", "ruby", "node", "php", "psql", "sqlite3"}
+}
+
+// bareCommands reports whether a program is such a one without a script.
+func bareCommands(argv []string) bool {
+	name := path.Base(argv[0])
+	if name == "env" && len(argv) > 1 {
+		return bareCommands(argv[1:])
+	}
+	return slices.Contains(commands(), name) && !slices.ContainsFunc(argv[1:], func(arg string) bool {
+		return arg == "-c" || arg == "-e" || !strings.HasPrefix(arg, "-")
+	})
+}
+
 func programFault(argv []string) string {
 	if len(argv) > MaxPatterns {
 		return "its program has too many arguments"
+	}
+	if len(argv) > 0 && bareCommands(argv) {
+		return "it would run what others hand over as commands: name a script for it"
 	}
 	for i, arg := range argv {
 		if i == 0 && arg == "" || textFault(arg, MaxText) != "" {

@@ -102,6 +102,8 @@ func TestCheck(t *testing.T) {
 		"no program":          {agent(func(a *Agent) { a.Agent, a.Writes = "any", []string{"x"} }), Wrong, "it names none"},
 		"program only reads":  {agent(func(a *Agent) { a.Agent, a.Program = "any", []string{"x"} }), Wrong, "cannot be kept from changing files"},
 		"program":             {agent(func(a *Agent) { a.Agent, a.Program, a.Writes, a.Checks = "any", []string{"x"}, []string{"y"}, true }), Wrong, ""},
+		"bare shell":          {agent(func(a *Agent) { a.Agent, a.Program, a.Writes = "any", []string{"/bin/bash", "-s"}, []string{"y"} }), Wrong, "as commands"},
+		"shell with a script": {agent(func(a *Agent) { a.Agent, a.Program, a.Writes = "any", []string{"bash", "x.sh"}, []string{"y"} }), Wrong, ""},
 		"program elsewhere":   {agent(func(a *Agent) { a.Program = []string{"x"} }), Wrong, "no program that could be named"},
 		"output":              {agent(func(a *Agent) { a.Output = "pdf" }), Wrong, `hands over "pdf"`},
 		"bad schema":          {agent(func(a *Agent) { a.Schema = []byte(`{"bad":1}`) }), Wrong, "it is bad"},
