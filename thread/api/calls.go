@@ -167,6 +167,10 @@ const (
 	RunWave    Call[wave.RunRequest, wave.View] = "wave-run"
 	WaveStatus Call[wave.TaskRef, wave.View]    = "wave-status"
 	Waves      Call[plan.TaskQuery, []wave.Sum] = "wave-list"
+	// CancelWave ends all agents of a task or one, RetryWave begins again, AnswerWave answers what a person is asked.
+	CancelWave Call[wave.TaskRef, wave.View]       = "wave-cancel"
+	RetryWave  Call[wave.RetryRequest, wave.View]  = "wave-retry"
+	AnswerWave Call[wave.AnswerRequest, wave.View] = "wave-answer"
 )
 
 // Tasks of plans that wait, and the plans that take them.

@@ -135,6 +135,9 @@ func Table() []Row {
 		{Op: "wave-run", Verb: "wave run", Own: Run, Others: Run},
 		{Op: "wave-status", Verb: "wave status"},
 		{Op: "wave-list", Verb: "wave list"},
+		{Op: "wave-cancel", Verb: "wave cancel"}, // of its own tasks
+		{Op: "wave-retry", Verb: "wave retry", Own: Start, Others: Start},
+		{Op: "wave-answer", Verb: "wave answer", Own: person, Others: person},
 
 		// An agent sees its own tasks, and with Read all of them; it takes back what it has added. What it adds waits for the person
 		// unless it may start programs.

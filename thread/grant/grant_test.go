@@ -132,11 +132,11 @@ func TestWhatEachGrantGives(t *testing.T) {
 		" history history-bundles history-context history-trace history-who stats" +
 		" output-collect output-query session-report" +
 		" work-glance work-page" +
-		" wave-list wave-status task-edit task-list"
+		" wave-cancel wave-list wave-status task-edit task-list"
 	gives := map[thread.Grant]string{
 		grant.Read:   "base budget context cost diff event-log events exec-events exec-follow exec-show find grants mcp mcp-detail mcp-why prompt prompts queue speech status timeline turn wave-armed why",
 		grant.Send:   "ask prompt-again prompt-cancel prompt-edit",
-		grant.Start:  "answeroffer exec-fallback exec-resume exec-retry exec-send fork new output-check resume resumeall run-fork setup task-start",
+		grant.Start:  "answeroffer exec-fallback exec-resume exec-retry exec-send fork new output-check resume resumeall run-fork setup task-start wave-retry",
 		grant.Run:    "run task-add wave-run",
 		grant.Merge:  "finish merge mergeabort mergecontinue push rewind",
 		grant.Manage: "abandon archive collect delete exec-cancel pin rename stage-touch stopagent unarchive undelete unstage",

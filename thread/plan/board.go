@@ -233,10 +233,10 @@ func (b *Board) expect(i int, s Step) {
 // count adds a node to what is counted, or takes it out.
 func (b *Board) count(i, by int) {
 	n := &b.nodes[i]
-	switch {
-	case n.State == NodeWorking:
+	if n.AtWork() {
 		b.working += by
-	case n.State == NodeAsking:
+	}
+	if n.State == NodeAsking {
 		b.asking += by
 	}
 	final := n.State.Final()
@@ -475,14 +475,11 @@ func (b *Board) Outcome() (Status, string) {
 		}
 	}
 	var failed, refused, cancelled []string
-	delivered := 0
 	for i := range b.nodes {
 		switch n := &b.nodes[i]; {
-		case n.State == NodeDelivered:
-			delivered++
+		case n.State == NodeDelivered, n.State == NodeSkipped, carried[i]:
 		case n.State == NodeCancelled:
 			cancelled = append(cancelled, n.Agent)
-		case carried[i] || n.State == NodeSkipped:
 		case n.Gate:
 			refused = append(refused, n.Agent)
 		default:
@@ -490,14 +487,12 @@ func (b *Board) Outcome() (Status, string) {
 		}
 	}
 	switch {
+	case len(cancelled) > 0:
+		return Cancelled, some(cancelled) + " was cancelled"
 	case len(failed) > 0:
 		return Failed, some(failed) + " failed"
 	case len(refused) > 0:
 		return Failed, some(refused) + " was answered with no"
-	case len(cancelled) > 0 && delivered == 0:
-		return Cancelled, "cancelled"
-	case len(cancelled) > 0:
-		return Failed, some(cancelled) + " was cancelled"
 	}
 	for i := range b.nodes {
 		if n := &b.nodes[i]; n.State == NodeSkipped && !carried[i] {

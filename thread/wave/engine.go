@@ -40,8 +40,8 @@ type running struct {
 	about map[string]int
 }
 
-// again is how long until something is tried again that the store refused.
-const again = time.Second
+// pause is how long until something is tried again that the store refused.
+const pause = time.Second
 
 func newEngine(cfg Config) *Engine {
 	ctx, end := context.WithCancel(context.Background())
@@ -107,7 +107,7 @@ func (e *Engine) aside(do func()) { e.work.Go(do) }
 
 // later has a step of a task done after a while.
 func (e *Engine) later(task string, step func(*running)) {
-	time.AfterFunc(again, func() { e.do(task, step) })
+	time.AfterFunc(pause, func() { e.do(task, step) })
 }
 
 // known reports whether a task is in memory.

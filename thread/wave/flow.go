@@ -57,7 +57,7 @@ func (e *Engine) retry(t *running, what string, err error) {
 // adopt finds out what became of the rounds that were at work when a task was read.
 func (e *Engine) adopt(t *running) {
 	for _, n := range t.board.Nodes() {
-		if n.State == plan.NodeWorking {
+		if n.AtWork() {
 			e.start(t, n)
 		}
 	}
@@ -195,7 +195,7 @@ func (e *Engine) round(t *running, was plan.Node) (plan.Node, bool) {
 		return was, false
 	}
 	n, ok := t.board.Node(was.Agent)
-	return n, ok && n.State == plan.NodeWorking && n.Round == was.Round
+	return n, ok && n.AtWork() && n.Round == was.Round
 }
 
 // cancelRun ends a run beside the task's steps.
@@ -232,11 +232,13 @@ func (e *Engine) heard(x work.Execution) {
 		}
 		n, known := t.board.Node(x.Part.Agent)
 		switch {
+		case known && leftOver(n, x):
+			e.cancelRun(x.ID, "its round is over")
 		case !known || n.Round != x.Part.Round:
-		case n.State == plan.NodeWorking && x.State.Final():
+		case n.AtWork() && x.State.Final():
 			failpoint.Hit("wave.ended")
 			e.over(t, n, x)
-		case n.State == plan.NodeWorking:
+		case n.AtWork():
 			e.notes(t, n, x)
 		case n.Execution == x.ID && goesOn(n):
 			e.resumed(t, n, x)
@@ -297,6 +299,7 @@ func (e *Engine) over(t *running, n plan.Node, x work.Execution) {
 			state = plan.NodeCancelled
 		}
 		e.settle(t, n, func(n *plan.Node) {
+			n.Question, n.Asks, n.Stalled = "", "", ""
 			n.State, n.Reason, n.Ended = state, cmp.Or(x.Reason, x.Name+" "+string(x.State)), e.cfg.Now()
 			n.Execution, n.Exec, n.Thread = x.ID, x.Name, x.Thread
 		})
@@ -324,7 +327,10 @@ func (e *Engine) follow(t *running, n plan.Node, id work.ID) {
 
 // fails has a node fail.
 func (e *Engine) fails(t *running, n plan.Node, why string) {
-	e.settle(t, n, func(n *plan.Node) { n.State, n.Reason, n.Ended = plan.NodeFailed, why, e.cfg.Now() })
+	e.settle(t, n, func(n *plan.Node) {
+		n.Question, n.Asks, n.Stalled = "", "", ""
+		n.State, n.Reason, n.Ended = plan.NodeFailed, why, e.cfg.Now()
+	})
 }
 
 // settle writes down how a round ended, and does what follows.
@@ -389,6 +395,7 @@ func (e *Engine) delivered(t *running, was plan.Node, x work.Execution, nodes []
 		})
 	default:
 		e.settle(t, n, func(n *plan.Node) {
+			n.Question, n.Asks, n.Stalled = "", "", ""
 			n.State, n.Reason, n.Ended = plan.NodeFailed, reason(err), e.cfg.Now()
 			n.Execution, n.Exec, n.Thread = x.ID, x.Name, x.Thread
 		})

@@ -8,6 +8,7 @@ import (
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/plan"
 	"orchestrator/thread/secret"
+	"orchestrator/thread/work"
 )
 
 // begins is the change that begins another round of a node.
@@ -38,4 +39,16 @@ func budgetOf(text string) (thread.Budget, error) {
 		return thread.Budget{}, nil
 	}
 	return budget.Parse(text)
+}
+
+// leftOver reports whether an execution is of a round that was over before it began to matter: a crash has left it.
+func leftOver(n plan.Node, x work.Execution) bool {
+	if x.State.Final() || x.Part.Round == n.Round && n.State != plan.NodeCancelled {
+		return false
+	}
+	over := n.Ended
+	if x.Part.Round != n.Round {
+		over = n.Started
+	}
+	return x.Part.Round <= n.Round && !over.IsZero() && x.Created.Before(over)
 }

@@ -16,7 +16,7 @@ func (e *Engine) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(again):
+		case <-time.After(pause):
 		}
 	}
 	tick := time.NewTicker(sweepEach)
@@ -60,6 +60,16 @@ func (e *Engine) recover() bool {
 	}
 	for _, name := range names {
 		e.do(name, e.look)
+	}
+	open, err := e.cfg.Record.Open(e.ctx)
+	if err != nil {
+		e.cfg.Log.Warn("find the runs that are open", "err", err)
+		return false
+	}
+	for _, x := range open { // a crash may have come between a cancellation and the end of its runs
+		if x.Part.Task != "" {
+			e.heard(x)
+		}
 	}
 	return true
 }

@@ -21,6 +21,9 @@ func (s *Server) registerWaves(r *routes) {
 	})
 	recorded(r, api.WaveStatus, s.Waves.Status)
 	recorded(r, api.Waves, s.Waves.List)
+	recorded(r, api.CancelWave, s.Waves.Cancel)
+	recorded(r, api.RetryWave, s.Waves.Retry)
+	recorded(r, api.AnswerWave, s.Waves.Answer)
 }
 
 // mayRunPlan refuses an agent a plan of which one run would be more than it may start.

@@ -9,7 +9,7 @@ import (
 	"orchestrator/thread/work"
 )
 
-// openWaves puts plans at work over the runs.
+// openWaves puts plans at work over the runs. Without a record of executions there are none, and who asks is told so.
 func (a *Server) openWaves(context.Context) error {
 	c := wave.Config{
 		Store: a.plans(), Record: a.kept, Runs: a.manager.Parts, Agent: a.Config.Agent, Count: a.counter.Count, Log: a.Log,
