@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	"orchestrator/thread"
 	"orchestrator/thread/plan"
 )
 
@@ -52,6 +54,48 @@ func (c Checked) Asks() bool { return c.has(plan.Ask) }
 
 func (c Checked) has(level plan.Level) bool {
 	return slices.ContainsFunc(c.Findings, func(f plan.Finding) bool { return f.Level == level })
+}
+
+// Fit refuses a plan that does not run, and one that asks what nobody has agreed to.
+func (c Checked) Fit(agreed bool) error {
+	for _, level := range []plan.Level{plan.Wrong, plan.Ask} {
+		var first *plan.Finding
+		more := 0
+		for i := range c.Findings {
+			switch {
+			case c.Findings[i].Level != level:
+			case first == nil:
+				first = &c.Findings[i]
+			default:
+				more++
+			}
+		}
+		if first == nil || level == plan.Ask && agreed {
+			continue
+		}
+		kind, text, do := thread.ErrInvalid, first.Text, first.Do
+		if first.Agent != "" {
+			text = first.Agent + ": " + text
+		}
+		if level == plan.Ask {
+			kind = thread.ErrRefused
+			do = strings.TrimSpace("Agree with --yes. " + do)
+		}
+		if more > 0 {
+			do = strings.TrimSpace(do + " There is more: `orchestrator wave plan` lists all.")
+		}
+		return thread.Hint(thread.Kindf(kind, "plan %s: %s", c.Plan, text), do)
+	}
+	return nil
+}
+
+// fits refuses a plan that cannot run here, as it is or with what is given.
+func (c Config) fits(r CheckRequest, agreed bool) error {
+	if c.World == nil {
+		_, err := plan.Layout(r.Plan)
+		return err
+	}
+	return Check(r, c.World()).Fit(agreed)
 }
 
 // critical returns the agents of a longest chain, each of which is taken to need as long as another.

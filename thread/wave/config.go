@@ -2,7 +2,6 @@ package wave
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"time"
@@ -20,6 +19,8 @@ type Config struct {
 	Runs   Runs
 	// Schemas checks values against JSON Schemas.
 	Schemas Schemas
+	// World is what plans meet; nil where it is not known, and then only what a plan is by itself is checked.
+	World func() plan.World
 	// Staged keeps what is handed over by token.
 	Staged Staged
 	// Changed tells clients that a task has changed; it must not block.
@@ -77,12 +78,7 @@ type Runs interface {
 }
 
 // Schemas checks JSON against schemas.
-type Schemas interface {
-	// Check says what of a value does not meet a schema, for the agent that wrote it; nil for nothing.
-	Check(schema, value json.RawMessage) error
-	// Schema says what is wrong with a schema; nil for nothing.
-	Schema(schema json.RawMessage) error
-}
+type Schemas = plan.Schemas
 
 // Staged keeps staged data.
 type Staged interface {

@@ -242,7 +242,9 @@ func (s *Standing) toArm(all []plan.Armed, q ArmRequest) (plan.Armed, error) {
 	if _, err := planNameOf(name); err != nil || name == "" {
 		return one, cmp.Or(err, noPlanName(name))
 	}
-	if _, err := plan.Layout(*q.Plan); err != nil {
+	named := *q.Plan
+	named.Name = name
+	if err := s.c.fits(CheckRequest{Plan: named, Draft: true}, q.Agreed); err != nil {
 		return one, err
 	}
 	hash, err := plan.Hash(*q.Plan)

@@ -95,6 +95,17 @@ func (w *Waves) limit(ctx context.Context, t plan.Task) error {
 // newTask makes the task and the nodes of a request.
 func (w *Waves) newTask(ctx context.Context, a Author, r RunRequest) (plan.Task, []plan.Node, error) {
 	var t plan.Task
+	vars := r.Vars
+	if r.Task != "" && len(vars) == 0 {
+		waits, err := w.cfg.Store.Task(ctx, r.Task)
+		if err != nil {
+			return t, nil, err
+		}
+		vars = waits.Vars
+	}
+	if err := w.cfg.fits(CheckRequest{Plan: r.Plan, Vars: vars, MaxParallel: r.MaxParallel}, r.Agreed); err != nil {
+		return t, nil, err
+	}
 	nodes, err := plan.Layout(r.Plan)
 	if err != nil {
 		return t, nil, err

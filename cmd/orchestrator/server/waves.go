@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 
+	"orchestrator/cmd/orchestrator/planfile"
 	"orchestrator/thread"
 	"orchestrator/thread/plan"
 	"orchestrator/thread/wave"
@@ -11,11 +12,12 @@ import (
 
 // openWaves puts plans at work over the runs. Without a record of executions there are none, and who asks is told so.
 func (a *Server) openWaves(context.Context) error {
+	world := planfile.World(a.agents, a.Config, a.Project.Repository)
 	c := wave.Config{
 		Store: a.plans(), Record: a.kept, Runs: a.manager.Parts, Agent: a.Config.Agent, Count: a.counter.Count, Log: a.Log,
 		Changed: func(task string) { a.manager.Executions.Touched(work.Touched{Plan: task}) },
 		Over:    a.over, Notice: a.taskNotice,
-		Root: a.Project.Root,
+		Root: a.Project.Root, Schemas: world.Schemas, World: func() plan.World { return world },
 	}
 	c.Host, c.User = a.recordedAt()
 	c.Server = c.Host + ":" + a.Project.Root
