@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 	"time"
 
+	"orchestrator/checkpoint/plantest"
 	"orchestrator/checkpoint/workdb"
 	"orchestrator/thread"
 	"orchestrator/thread/work"
@@ -126,5 +128,23 @@ func TestRescueOlder(t *testing.T) {
 	}
 	if x := add(t, s, "t1"); x.Name != "exec-206" {
 		t.Errorf("%s", x.Name)
+	}
+}
+
+// TestUpgradeToPlans opens a file of version 3, which has no tasks of plans: what it has stays, plans are kept in it from
+// then on, also where the first start is killed on its way.
+func TestUpgradeToPlans(t *testing.T) {
+	path, _, all := filledRecord(t)
+	outside(t, path, workdb.WithoutPlans+"PRAGMA user_version = 3")
+	live(t, path, 0, "ORCHESTRATOR_FAILPOINT=workdb.migrate.step")
+	s := open(t, path, workdb.Options{})
+	if s.Report() != "" {
+		t.Fatal(s.Report())
+	}
+	if got := content(t, s); !reflect.DeepEqual(got, all) {
+		t.Errorf("%d rows, %d before", len(got), len(all))
+	}
+	if _, at := plantest.Example(t, s.Plans()); at.Name != "task-001" {
+		t.Error(at.Name)
 	}
 }
