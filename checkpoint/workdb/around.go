@@ -14,11 +14,17 @@ const (
 	lastProbes = 500
 )
 
-// around reads a table whose pages are damaged in places: all rows before, between and behind them. read reads a span in the
+// around reads a table whose pages are damaged in places: all rows before, between and behind them. rows reads a span in the
 // order of its ids until it ends or something is damaged, and returns the id of the last row, how many there were, and the
 // damage. gone is how many row ids lie in what could not be read: at least as many as there were rows, but for those behind
-// the last that was read. An error of read that is no damage ends it.
-func around(read func(span) (last int64, n int, damage, err error)) (gone int64, err error) {
+// the last that was read. An error of rows that is no damage ends it.
+func around(rows func(span) (last int64, n int, damage, err error)) (gone int64, err error) {
+	read := func(r span) (last int64, n int, damage, err error) {
+		if last, n, damage, err = rows(r); n > 0 { // a damaged id may lie outside of the span: nothing is read again for ever
+			last = min(max(last, r.after), r.before)
+		}
+		return last, n, damage, err
+	}
 	last, _, damage, err := read(span{-1, math.MaxInt64})
 	for damage != nil && err == nil {
 		next, n, at := int64(0), 0, int64(0)

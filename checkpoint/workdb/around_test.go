@@ -67,3 +67,20 @@ func TestAround(t *testing.T) {
 		}
 	}
 }
+
+// TestAroundWrongID: an id that damage has made smaller than those before it is read once, and what follows as well.
+func TestAroundWrongID(t *testing.T) {
+	rounds := 0
+	_, err := around(func(r span) (last int64, n int, damage, err error) {
+		if rounds++; rounds > 1000 {
+			t.Fatal("it reads the same again and again")
+		}
+		if r.after < 1 || r.before < 10 {
+			return 0, 1, errors.New("damaged"), nil // the row has the id 0, wherever one looks for it
+		}
+		return 0, 0, nil, nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

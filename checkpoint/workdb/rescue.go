@@ -251,7 +251,15 @@ func (c *copied) all(path string) error {
 			return err
 		}
 	}
-	return workrow.New(c.to, nil).Fill(c.ctx)
+	s := workrow.New(c.to, nil)
+	if err := s.Fill(c.ctx); err != nil {
+		return err
+	}
+	failed, err := s.Plans().Mend(c.ctx)
+	if len(failed) > 0 {
+		c.said = append(c.said, fmt.Sprintf("%d tasks that were at work have failed, as parts of them are lost (%s)", len(failed), strings.Join(failed, ", ")))
+	}
+	return err
 }
 
 // executions reads what can be read of the executions.

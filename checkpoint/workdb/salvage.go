@@ -19,6 +19,8 @@ type salvaged struct {
 	parent, of string
 	named      bool   // its second column is a name that the store may have numbered
 	counter    string // what its first column is counted by, "" if it is not
+	since      int    // the version that it came with, 0 for that of the record
+	mend       func(s *salvager, row []any)
 }
 
 // salvages are the tables beside the executions, those first that others refer to.
@@ -27,7 +29,7 @@ func salvages() []salvaged {
 		return workrow.Verifies(bytesOf(row[len(row)-2]), bytesOf(row[len(row)-1]))
 	}
 	whatever := func([]any) bool { return true }
-	return []salvaged{
+	return append([]salvaged{
 		{table: "work_session", columns: "n, name, status, author, created, updated, sum, doc", what: "work sessions", verify: documented, named: true},
 		{table: "work_task", columns: "n, session, title, status, created, sum, doc", what: "tasks", verify: documented, parent: "work_session", of: "session"},
 		{table: "work_output", columns: "n, work, key, type, path, file, line, version, current, session, agent_type, author, created, sum, doc",
@@ -40,6 +42,31 @@ func salvages() []salvaged {
 		}},
 		{table: "work_bundle_piece", columns: "bundle, hash", order: "bundle, hash", what: "names of pieces", verify: whatever, parent: "work_bundle", of: "bundle"},
 		{table: "work_written", columns: "author, rows, bytes", order: "author", what: "counts of agents", verify: whatever},
+	}, salvagedPlans(documented)...)
+}
+
+// salvagedPlans are the tables of the tasks of plans. Edges and tokens are made again of what was copied: see workrow.Plans.Mend.
+func salvagedPlans(documented func([]any) bool) []salvaged {
+	return []salvaged{
+		{table: "plan_document", columns: "n, hash, size, data", what: "plans", since: withPlans, verify: func(row []any) bool {
+			return workrow.Unpacks(fmt.Sprint(row[1]), bytesOf(row[3]))
+		}},
+		{table: "plan_task", columns: "n, name, id, status, plan, document, place, session, server, author, created, updated, ended, sum, doc",
+			what: "tasks of plans", since: withPlans, verify: documented, named: true, mend: func(s *salvager, row []any) {
+				if !s.kept["plan_document"][row[5]] {
+					row[5] = nil
+				}
+			}},
+		{table: "plan_node", columns: "n, task, number, agent, gate, wave, state, round, sum, doc", what: "agents of tasks", since: withPlans,
+			verify: documented, parent: "plan_task", of: "task"},
+		{table: "plan_event", columns: "task, seq, sum, doc", order: "task, seq", what: "lines of their history", since: withPlans, verify: documented,
+			parent: "plan_task", of: "task"},
+		{table: "plan_handover", columns: "n, id, task, agent, version, current, type, token, created, key, data, sum, doc", what: "deliverables",
+			since: withPlans, parent: "plan_task", of: "task", verify: func(row []any) bool {
+				return documented(row) && workrow.HandsOver(bytesOf(row[9]), bytesOf(row[10]), bytesOf(row[12]))
+			}, mend: func(_ *salvager, row []any) { row[5] = int64(0) }}, // the newest of those that are left is current
+		{table: "plan_armed", columns: "n, name, active, document, sum, doc", what: "armed plans", since: withPlans, verify: documented,
+			parent: "plan_document", of: "document"},
 	}
 }
 
@@ -68,14 +95,24 @@ type salvager struct {
 
 // all copies what verifies of all tables.
 func (s *salvager) all() error {
+	version := newest
+	var n int
+	if err := s.from.QueryRowContext(s.ctx, "PRAGMA damaged.user_version").Scan(&n); err == nil && n > 0 {
+		version = n
+	}
 	for _, t := range salvages() {
+		if t.since > version {
+			continue
+		}
 		if err := s.table(t); err != nil {
 			return err
 		}
 	}
 	// Where the newest version of a file is lost, the newest that is left is current.
 	_, err := s.to.writer.ExecContext(s.ctx, `UPDATE work_output SET current = 1 WHERE version > 0 AND current = 0 AND NOT EXISTS
-		(SELECT 1 FROM work_output newer WHERE newer.line = work_output.line AND newer.version > work_output.version)`)
+		(SELECT 1 FROM work_output newer WHERE newer.line = work_output.line AND newer.version > work_output.version);
+		UPDATE plan_handover SET current = 1 WHERE version = (SELECT max(version) FROM plan_handover newer
+		WHERE newer.task = plan_handover.task AND newer.agent = plan_handover.agent)`)
 	return err
 }
 
@@ -104,6 +141,9 @@ func (s *salvager) table(t salvaged) error {
 		if !fits(row, kinds) || !t.verify(row) || !s.parent(t, row) {
 			refused++
 			return nil
+		}
+		if t.mend != nil {
+			t.mend(s, row)
 		}
 		batch = append(batch, row)
 		for _, v := range row {

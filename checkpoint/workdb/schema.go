@@ -66,7 +66,8 @@ var plans string
 func steps() []string { return []string{first, record, "", plans} }
 
 const (
-	filled = 3
+	filled    = 3
+	withPlans = 4
 	// newest is the version of the tables that this program makes.
 	newest = 4
 )

@@ -134,7 +134,7 @@ func TestRescueOlder(t *testing.T) {
 // TestUpgradeToPlans opens a file of version 3, which has no tasks of plans: what it has stays, plans are kept in it from
 // then on, also where the first start is killed on its way.
 func TestUpgradeToPlans(t *testing.T) {
-	path, _, all := filledRecord(t)
+	path, _, all := filledRecord(t, 0)
 	outside(t, path, workdb.WithoutPlans+"PRAGMA user_version = 3")
 	live(t, path, 0, "ORCHESTRATOR_FAILPOINT=workdb.migrate.step")
 	s := open(t, path, workdb.Options{})

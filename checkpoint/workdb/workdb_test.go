@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -230,3 +231,18 @@ func TestPanic(t *testing.T) {
 		t.Errorf("%+v: %v", got, err)
 	}
 }
+
+// count reads a number from a database from outside of the store.
+func count(t testing.TB, path, query string, to *int) {
+	t.Helper()
+	c, err := sql.Open("sqlite3", "file:"+path+"?mode=ro&_busy_timeout=5000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.QueryRow(query).Scan(to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func equal(a, b any) bool { return reflect.DeepEqual(a, b) }

@@ -117,8 +117,14 @@ func (s *Plans) outside(ctx context.Context) query {
 // whole reads a task with its plan.
 func whole(read query, r taskRow) (plan.Task, error) {
 	t, err := r.task()
-	if err != nil || r.document == nil {
+	if err != nil {
 		return t, err
+	}
+	if r.document == nil {
+		if !t.Started.IsZero() || t.Status == plan.InProgress {
+			return plan.Task{}, thread.Hint(fmt.Errorf("the plan of %s: %w", r.name, thread.ErrDamaged), "run it again from its file")
+		}
+		return t, nil
 	}
 	t.Plan, err = readPlan(read, *r.document)
 	return t, err

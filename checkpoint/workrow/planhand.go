@@ -38,8 +38,8 @@ func (r *handRow) scan(scan Scan) error {
 // hash of its own.
 func (r handRow) handOver() (plan.HandOver, error) {
 	var h plan.HandOver
-	ok := opened(r.sum, r.doc, &h) && h.ID == r.id && h.Agent == r.agent && h.Version == r.version
-	h.Task, h.Current, h.Token, h.Data = r.task, r.current == 1, thread.Token(r.token), string(r.data)
+	ok := opened(r.sum, r.doc, &h) && h.ID == r.id && h.Task == r.task && h.Agent == r.agent && h.Version == r.version
+	h.Current, h.Token, h.Data = r.current == 1, thread.Token(r.token), string(r.data)
 	if ok && int64(len(r.data)) == r.size {
 		key := h.Key()
 		ok = string(key[:]) == string(r.key)
@@ -56,7 +56,7 @@ func handPairs(h plan.HandOver) ([]Pair, error) {
 	key := h.Key()
 	cols := []Pair{{"id", h.ID}, {"agent", h.Agent}, {"version", h.Version}, {"current", number(h.Current)}, {"type", string(h.Type)},
 		{"token", string(h.Token)}, {"created", micros(h.Created)}, {"key", key[:]}, {"data", []byte(h.Data)}}
-	h.Task, h.Current, h.Token, h.Data = "", false, "", "" // the columns have them
+	h.Current, h.Token, h.Data = false, "", "" // the columns have them
 	doc, sum, err := document(h)
 	if err != nil {
 		return nil, fmt.Errorf("what %s hands over: %w", h.Agent, err)

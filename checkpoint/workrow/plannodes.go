@@ -36,10 +36,9 @@ func (r *nodeRow) scan(scan Scan) error {
 // node reads a row; thread.ErrDamaged if its document does not match its hash or its columns.
 func (r nodeRow) node(task string) (plan.Node, error) {
 	var n plan.Node
-	if !opened(r.sum, r.doc, &n) || n.Agent != r.agent || n.State != r.state || n.Number != r.number || n.Wave != r.wave || n.Round != r.round {
+	if !opened(r.sum, r.doc, &n) || n.Agent != r.agent || n.State != r.state || n.Number != r.number || n.Wave != r.wave || n.Round != r.round || n.Task != task {
 		return plan.Node{}, thread.Hint(fmt.Errorf("agent %s of %s: %w", r.agent, task, thread.ErrDamaged), "run the plan again")
 	}
-	n.Task = task
 	return n, nil
 }
 
@@ -55,7 +54,6 @@ func (r nodeRow) shown(task string) plan.Node {
 
 // packNode returns a node as a table keeps it.
 func packNode(n plan.Node) (doc, sum []byte, err error) {
-	n.Task = "" // the row says it
 	if doc, sum, err = document(n); err != nil {
 		return nil, nil, fmt.Errorf("agent %s: %w", n.Agent, err)
 	}
@@ -77,6 +75,7 @@ func (d Dialect) addNodes(tx Tx, task int64, name string, nodes []plan.Node) err
 	for part := range slices.Chunk(nodes, 100) {
 		rows := make([][]any, 0, len(part))
 		for _, n := range part {
+			n.Task = name
 			doc, sum, err := packNode(n)
 			if err != nil {
 				return err
