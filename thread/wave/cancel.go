@@ -69,7 +69,12 @@ func (e *Engine) cancel(t *running, agent string) error {
 	if agent != "" && len(agents) == 0 {
 		return unknownAgent(t, agent)
 	}
+	cancelled := 0
 	_, err := e.change(t, agents, func(n *plan.Node) error {
+		if n.State.Final() { // it has just handed over
+			return nil
+		}
+		cancelled++
 		n.State, n.Reason, n.Ended = plan.NodeCancelled, "cancelled", e.cfg.Now()
 		n.Question, n.Asks, n.Stalled = "", "", ""
 		return nil
@@ -82,6 +87,9 @@ func (e *Engine) cancel(t *running, agent string) error {
 		e.ends(t.name, n)
 	}
 	e.next(t)
+	if cancelled == 0 {
+		return thread.Kindf(thread.ErrRefused, "all that was at work has just handed over")
+	}
 	return nil
 }
 
