@@ -33,7 +33,7 @@ func (t *Tree) Len() int {
 // Selected returns the selected thread, or nil.
 func (t *Tree) Selected() *thread.Status {
 	t.sort()
-	return t.threads[t.selected]
+	return t.Thread(t.selected)
 }
 
 // Select selects a thread, expanding its parents if needed.
@@ -67,7 +67,7 @@ func (t *Tree) Select(id thread.ID) bool {
 // Mark marks the selected thread, or takes its mark, and goes to the next row.
 func (t *Tree) Mark() {
 	t.sort()
-	if _, shown := t.index[t.selected]; !shown {
+	if _, shown := t.index[t.selected]; !shown || t.Thread(t.selected) == nil {
 		return
 	}
 	if t.marked[t.selected] {
@@ -134,7 +134,7 @@ func (t *Tree) Jump(n int) bool {
 func (t *Tree) NextWaiting() bool {
 	t.sort()
 	var needs, calls []*thread.Status
-	for _, s := range t.All() {
+	for _, s := range t.listed() {
 		switch c := t.cards[s.ID]; {
 		case !c.waits:
 		case c.place.Group == thread.GroupNeedsYou:

@@ -210,7 +210,7 @@ func (t *Tree) number(shown []*thread.Status) {
 // pick returns the threads to show, oldest first, and counts all.
 func (t *Tree) pick() []*thread.Status {
 	t.counts = Counts{Groups: map[thread.Group]int{}}
-	shown := t.All()
+	shown := t.listed()
 	for _, s := range shown {
 		t.count(s)
 	}
@@ -249,8 +249,12 @@ func (t *Tree) count(s *thread.Status) {
 		return
 	}
 	c := t.cards[s.ID]
-	t.counts.Threads++
 	t.counts.Groups[c.place.Group]++
+	if _, is := t.asks[s.ID]; is {
+		t.counts.Waiting++
+		return
+	}
+	t.counts.Threads++
 	switch {
 	case c.place.Group == thread.GroupNeedsYou:
 		t.counts.Waiting++

@@ -26,6 +26,8 @@ type Tree struct {
 	threads  map[thread.ID]*thread.Status
 	cards    map[thread.ID]card  // what is derived of each, once for each report
 	arrived  []thread.ID         // the threads in order of arrival, because clocks may be set
+	asks     map[thread.ID]asked // what tasks of plans ask, by the ids of their rows
+	asking   []thread.ID         // those, in order
 	gone     map[thread.ID]int64 // the events that removed threads: older reports are ignored
 	folded   map[thread.ID]bool
 	opened   map[thread.ID]bool    // threads that show their runs
@@ -104,6 +106,9 @@ func New(project string) *Tree {
 // Restart says that reports now come from another run of the server, whose event numbers start again.
 func (t *Tree) Restart() {
 	for id, s := range t.threads {
+		if _, is := t.asks[id]; is {
+			continue
+		}
 		old := *s
 		old.Seq = 0
 		t.threads[id] = &old
@@ -139,6 +144,7 @@ func (t *Tree) Set(all []thread.Status, made int64) {
 			t.put(s)
 		}
 	}
+	t.list()
 	t.stale = true
 }
 
@@ -162,7 +168,11 @@ func (t *Tree) put(s *thread.Status) {
 		t.arrived = append(t.arrived, s.ID)
 	}
 	t.threads[s.ID] = s
-	t.cards[s.ID] = card{place: s.Place(), name: plain.Line(s.TypedName()), waits: s.Archived.IsZero() && s.Waits()}
+	t.cards[s.ID] = cardOf(s)
+}
+
+func cardOf(s *thread.Status) card {
+	return card{place: s.Place(), name: plain.Line(s.TypedName()), waits: s.Archived.IsZero() && s.Waits()}
 }
 
 func (t *Tree) drop(id thread.ID) {
@@ -188,7 +198,12 @@ func sameFolder(a, b *thread.Status) bool {
 }
 
 // Thread returns a thread, or nil if it is unknown.
-func (t *Tree) Thread(id thread.ID) *thread.Status { return t.threads[id] }
+func (t *Tree) Thread(id thread.ID) *thread.Status {
+	if _, is := t.asks[id]; is {
+		return nil
+	}
+	return t.threads[id]
+}
 
 // All returns all threads, oldest first.
 func (t *Tree) All() []*thread.Status {

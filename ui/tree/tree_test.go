@@ -636,3 +636,47 @@ func TestRunsAreFolded(t *testing.T) {
 		t.Errorf("one that a filter finds: %s", got)
 	}
 }
+
+// TestAsked: what a task of a plan asks stands among what needs the person, counts, is gone to, and is no thread.
+func TestAsked(t *testing.T) {
+	at := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	one := func(name string, st thread.State, minutes int) thread.Status {
+		s := thread.Status{Thread: thread.Thread{ID: thread.ID(name), Name: name, Label: name}}
+		s.State = thread.StateReport{State: st, Since: at.Add(-time.Duration(minutes) * time.Minute)}
+		return s
+	}
+	threads := []thread.Status{one("idle", thread.StateIdle, 1), one("asks", thread.StateApproval, 5)}
+	q := thread.NodeQuestion{Task: "task-001", Title: "Spring", Agent: "publish", Text: "Publish?", Since: at.Add(-time.Hour)}
+	tr := New("/p")
+	tr.Set(threads, 1)
+	tr.Ask([]thread.NodeQuestion{q})
+	tr.Set(threads, 2) // as another server tells it
+	if c := tr.Counts(); c.Threads != 2 || c.Waiting != 2 || c.Groups[thread.GroupNeedsYou] != 2 {
+		t.Errorf("counts %+v", c)
+	}
+	if tr.Len() != 3 || len(tr.All()) != 2 {
+		t.Errorf("%d rows, %d threads", tr.Len(), len(tr.All()))
+	}
+	tr.Select("idle")
+	if !tr.NextWaiting() || tr.Asked() == nil || tr.Asked().Name() != "task-001/publish" || tr.Selected() != nil {
+		t.Fatalf("on %v, %v", tr.Asked(), tr.Selected())
+	}
+	tr.Mark()
+	if len(tr.Marked()) != 0 {
+		t.Error("a question is marked")
+	}
+	tr.Restart()
+	if tr.NextWaiting(); tr.Selected() == nil || tr.Selected().ID != "asks" || tr.Asked() != nil {
+		t.Errorf("the next is %v", tr.Selected())
+	}
+	if !tr.SelectAsked(q) || tr.Asked() == nil {
+		t.Error("it is not gone to")
+	}
+	tr.Ask(nil)
+	if tr.Asked() != nil || tr.Len() != 2 || tr.Thread("?task-001/publish") != nil {
+		t.Error("an answered question is still there")
+	}
+	if tr.SelectAsked(q) {
+		t.Error("it is gone to though it is gone")
+	}
+}
