@@ -57,7 +57,7 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 	case thread.EventRecord:
 		m.money.Again() // budgets of work sessions
 		if e.Record != nil {
-			return m.work.Touched(e.Record.Sessions)
+			return tea.Batch(m.work.Touched(e.Record.Sessions), m.waves.Touched(e.Record.Tasks))
 		}
 	case thread.EventRun: // only those who follow the run are told
 	case thread.EventSpeech: // the terminal shows the model's output

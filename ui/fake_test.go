@@ -63,6 +63,7 @@ type server struct {
 	glance      record.Glance
 	page        record.Page
 	glances     []record.OverviewRequest // what was asked of it
+	tasks       tasks
 	quotas      []thread.Quota
 	log         []thread.Happening
 }
@@ -197,6 +198,11 @@ func (s *server) calling() handlers {
 	answer(h, api.Agents, s.Agents)
 	answer(h, api.Cost, s.Cost)
 	answer(h, api.WorkGlance, s.Glance)
+	answer(h, api.WaveGlance, s.WaveGlance)
+	answer(h, api.WaveStatus, s.WaveStatus)
+	answer(h, api.AnswerWave, s.AnswerWave)
+	answer(h, api.RetryWave, s.RetryWave)
+	answer(h, api.CancelWave, s.CancelWave)
 	answer(h, api.WorkPage, func(context.Context, record.PageRequest) (record.Page, error) { return s.page, s.err })
 	answer(h, api.MCP, s.MCP)
 	answer(h, api.MCPDetail, s.MCPDetail)

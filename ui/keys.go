@@ -64,6 +64,9 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 			})
 		}
 	}
+	if do, words := m.waves.Answer(in); do != nil && !m.dialogs.Open() && scope == intent.Tree {
+		return m.hold(in, k.String()+" "+words, typing.AnswerDelay, do)
+	}
 	if do, words := m.questions.Answer(in); do != nil && (!m.dialogs.Open() || scope == intent.Items && m.inbox.Asks()) {
 		if scope == intent.Items && m.inbox.Cut() {
 			do = m.questions.ShowWhole
@@ -71,13 +74,10 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 		return m.hold(in, k.String()+" "+words, typing.AnswerDelay, do)
 	}
 	if words := waits(m.dialogs.Top(), scope, in); words != "" && text {
-		top, item, on := m.dialogs.Top(), "", m.tree.Selected()
-		if scope == intent.Items {
-			item = m.inbox.Item()
-		}
+		top, of, on := m.dialogs.Top(), item(m), m.tree.Selected()
 		return m.hold(in, k.String()+" "+words, typing.AnswerDelay, func() tea.Cmd {
 			now := m.tree.Selected()
-			if m.dialogs.Top() != top || (now == nil) != (on == nil) || now != nil && now.ID != on.ID || item != "" && m.inbox.Item() != item {
+			if m.dialogs.Top() != top || (now == nil) != (on == nil) || now != nil && now.ID != on.ID || of != "" && item(m) != of {
 				return m.host.Notify(thread.LevelInfo, "Key ignored: what it was meant for has changed")
 			}
 			return m.do(in)
@@ -86,10 +86,25 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	return m.do(in)
 }
 
+// item names what is under the cursor of the dialog on top, "" where that does not matter.
+func item(m *Model) string {
+	if m.dialogs.Open() && m.dialogs.Top().Scope() == intent.Items {
+		return m.inbox.Item()
+	}
+	return m.waves.Item()
+}
+
 // waits returns what to say of a letter that acts only when no text follows it, "" for others: it answers an offer, or
 // is an entry of a menu.
 func waits(top dialog.Dialog, scope intent.Scope, in intent.Intent) string {
 	switch {
+	case scope == intent.Waves || scope == intent.Graph:
+		switch in {
+		case intent.Yes:
+			return "says yes"
+		case intent.No:
+			return "says no"
+		}
 	case in == intent.TakeOffer, in == intent.Yes && scope == intent.Items:
 		return "accepts"
 	case in == intent.DismissOffer, in == intent.No && scope == intent.Items:

@@ -36,6 +36,7 @@ import (
 	"orchestrator/ui/tree"
 	"orchestrator/ui/typing"
 	"orchestrator/ui/views"
+	"orchestrator/ui/wave"
 	"orchestrator/ui/work"
 
 	tea "charm.land/bubbletea/v2"
@@ -71,6 +72,7 @@ type Model struct {
 	events    *eventlog.Feature
 	money     *money.Feature
 	work      *work.Feature
+	waves     *wave.Feature
 	palette   *palette.Feature
 	prompts   *prompts.Feature
 	peek      *peek.Feature

@@ -45,6 +45,7 @@ import (
 	"orchestrator/ui/tree"
 	"orchestrator/ui/undo"
 	"orchestrator/ui/views"
+	"orchestrator/ui/wave"
 	"orchestrator/ui/why"
 	"orchestrator/ui/work"
 
@@ -101,8 +102,11 @@ func (m *Model) addFeatures() {
 		return m.paneSeen() && s != nil && m.follow.Shown() == s.ID && m.pane.request.back == 0 && !m.scrolling.On()
 	})
 	m.inbox = inbox.New(h, inbox.Config{
-		Visit:  func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) },
-		Review: func(s thread.MCPServer) tea.Cmd { return m.servers.Review(s) },
+		Visit:   func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) },
+		Review:  func(s thread.MCPServer) tea.Cmd { return m.servers.Review(s) },
+		Asked:   func() []thread.NodeQuestion { return m.waves.Asked() },
+		Respond: func(q thread.NodeQuestion, yes, whole bool) tea.Cmd { return m.waves.Respond(q, yes, whole) },
+		Graph:   func(q thread.NodeQuestion) tea.Cmd { return m.waves.Open(q.Task, q.Agent) },
 	})
 	m.events = eventlog.New(h, func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) })
 	m.money = money.New(h, func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) })
@@ -131,6 +135,20 @@ func (m *Model) addFeatures() {
 	m.work = work.New(h, work.Config{
 		Visit:  func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) },
 		Budget: m.money.Budget, Money: m.money.BySession, Root: m.cfg.Project, Edit: edit.Open,
+		Tasks: func() tea.Cmd { return m.waves.Show() },
+	})
+	m.waves = wave.New(h, wave.Config{
+		Visit: func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) },
+		Work:  m.work.Show,
+		Asked: func() { m.inbox.Changed() },
+		Seen:  func() bool { return !m.dialogs.Open() && !m.place().Pane.Empty() },
+	})
+	h.Actions.On(intent.Work, func() tea.Cmd {
+		if m.waves.First() {
+			return m.waves.Show()
+		}
+		m.waves.Worked()
+		return m.work.Show()
 	})
 	m.said = said.Register(h, said.Config{Folder: m.cfg.Private, Open: edit.Read})
 	m.consent = consent.Register(h, m.said.Copy)
@@ -153,7 +171,8 @@ func (m *Model) addFeatures() {
 	help.Register(h, m.cfg.Version, m.scopes)
 	menu.Register(h, menu.Config{Scopes: m.scopes, Do: func(a intent.Action) tea.Cmd { return m.do(a) }})
 	m.palette = palette.New(h, palette.Config{Scopes: m.scopes, Do: func(a intent.Action) tea.Cmd { return m.do(a) },
-		Visit: m.visit, Terminal: func() tea.Cmd { return m.show(views.Terminal) }})
+		Visit: m.visit, Terminal: func() tea.Cmd { return m.show(views.Terminal) }, Tasks: m.waves.Tasks,
+		Task: func(name string) tea.Cmd { return m.waves.Open(name, "") }})
 	grants.Register(h)
 	why.Register(h, m.offers.Fork)
 	publish.Register(h)
@@ -173,9 +192,11 @@ func (m *Model) connect() {
 			m.servers.Changed("")
 			m.money.Again()
 			m.work.Again()
+			m.waves.Again()
 		},
 		Interrupted: func() { m.resumes.Offer() },
 		Listed: func() {
+			m.waves.Again()
 			if open := m.follow.PendingFocus(); open != "" {
 				m.tree.Select(open)
 			}

@@ -91,7 +91,7 @@ func (m *Model) followSelection() tea.Cmd {
 		}
 		m.trail.See(p)
 	}
-	cmds = append(cmds, m.peek.Follow(), m.servers.Follow(), m.money.Follow(), m.work.Follow(), m.branch.Follow(m.cfg.Clock()), m.followPane(sel), m.tick(at))
+	cmds = append(cmds, m.peek.Follow(), m.servers.Follow(), m.money.Follow(), m.work.Follow(), m.waves.Follow(), m.branch.Follow(m.cfg.Clock()), m.followPane(sel), m.tick(at))
 	return tea.Batch(cmds...)
 }
 

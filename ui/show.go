@@ -75,6 +75,9 @@ func (m *Model) back() tea.Cmd {
 func (m *Model) enter() tea.Cmd {
 	s := m.tree.Selected()
 	switch {
+	case m.tree.Asked() != nil:
+		q := m.tree.Asked()
+		return m.waves.Open(q.Task, q.Agent)
 	case s == nil && len(m.tree.All()) == 0:
 		return m.agents.Welcome()
 	case s == nil:

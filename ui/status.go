@@ -60,6 +60,10 @@ func (m *Model) hints() keyhelp.Hints {
 	if m.several.Zoomed() {
 		return keyhelp.Hints{}.Add(intent.Focus, "open").Add(intent.Zoom, "show all").Add(intent.NextWait, "next").Add(intent.Help, "keys")
 	}
+	if m.tree.Asked() != nil {
+		return keyhelp.Hints{}.Add(intent.Yes, "yes").Add(intent.No, "no").Add(intent.Focus, "graph").Add(intent.NextWait, "next").
+			Add(intent.Inbox, "inbox").Add(intent.Help, "keys")
+	}
 	if m.tree.Selected() == nil {
 		return keyhelp.Hints{}.Add(intent.New, "new").Add(intent.Archived, "archive").Add(intent.Help, "keys")
 	}

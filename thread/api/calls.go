@@ -171,6 +171,8 @@ const (
 	CancelWave Call[wave.TaskRef, wave.View]       = "wave-cancel"
 	RetryWave  Call[wave.RetryRequest, wave.View]  = "wave-retry"
 	AnswerWave Call[wave.AnswerRequest, wave.View] = "wave-answer"
+	// WaveGlance returns what a screen shows of tasks.
+	WaveGlance Call[wave.GlanceRequest, wave.Glance] = "wave-glance"
 )
 
 // Tasks of plans that wait, and the plans that take them.

@@ -138,6 +138,7 @@ func Table() []Row {
 		{Op: "wave-cancel", Verb: "wave cancel"}, // of its own tasks
 		{Op: "wave-retry", Verb: "wave retry", Own: Start, Others: Start},
 		{Op: "wave-answer", Verb: "wave answer", Own: person, Others: person},
+		{Op: "wave-glance", Verb: "wave list"},
 
 		// An agent sees its own tasks, and with Read all of them; it takes back what it has added. What it adds waits for the person
 		// unless it may start programs.

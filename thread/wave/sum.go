@@ -51,16 +51,3 @@ func SumOf(t plan.Task, nodes []plan.Node, execs []work.Execution, now time.Time
 func questionOf(t plan.Task, n plan.Node) thread.NodeQuestion {
 	return thread.NodeQuestion{Task: t.Name, Title: t.Title, Agent: n.Agent, Asks: string(n.Asks), Text: n.Question, Since: n.Asked}
 }
-
-// GlanceRequest asks what a screen shows of tasks.
-type GlanceRequest struct {
-	Only []string `json:"only,omitempty"` // their names; none for the newest
-}
-
-// Glance is what a screen shows of tasks: the newest ones, or those that were named, newest first.
-type Glance struct {
-	Tasks []Sum `json:"tasks"`
-	More  bool  `json:"more,omitempty"` // there are older ones
-	// Gone are the names that no task has any more.
-	Gone []string `json:"gone,omitempty"`
-}

@@ -19,7 +19,7 @@ const beside = 96
 
 // Draw draws the task: a line of what it is as a whole, its waves, and at the bottom more of the node under the cursor.
 func (g *Graph) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, now time.Time) {
-	g.spots = g.spots[:0]
+	g.spots, g.whole = g.spots[:0], false
 	head, b := b.Top(1)
 	c.PrintSpans(head, 0, 0, th, g.head(head.W, now))
 	if b.H >= 6 {
@@ -135,12 +135,16 @@ func (g *Graph) drawFoot(c *layout.Canvas, b layout.Box, th *theme.Theme, now ti
 	if text, tok := g.full(n); text != "" {
 		lines = append(lines[:1], styled.Wrap(b.W, styled.Span{Text: text, Tok: tok})...)
 	}
+	g.whole = len(lines) <= b.H
 	for y, l := range lines {
 		if y < b.H {
 			c.PrintSpans(b.Row(y), 0, 0, th, l.Spans)
 		}
 	}
 }
+
+// Whole reports whether all that there is to say of the node under the cursor was drawn.
+func (g *Graph) Whole() bool { return g.whole }
 
 // facts are what is known of a node in a few words.
 func (g *Graph) facts(n wave.NodeView, now time.Time) string {

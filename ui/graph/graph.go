@@ -29,6 +29,7 @@ type Graph struct {
 	top   int   // the first line in sight of the list, or the first row of nodes of all columns
 	left  int   // the first column in sight
 	spots []spot
+	whole bool // what there is to say of the node under the cursor was drawn
 }
 
 // column is a wave.

@@ -21,6 +21,10 @@ type Config struct {
 	Visit func(thread.ID) tea.Cmd
 	// Review shows what an MCP server would start, and asks whether to accept it.
 	Review func(thread.MCPServer) tea.Cmd
+	// Asked returns what tasks of plans ask, Respond answers it, or shows all of it first, and Graph shows where it is asked.
+	Asked   func() []thread.NodeQuestion
+	Respond func(q thread.NodeQuestion, yes, whole bool) tea.Cmd
+	Graph   func(thread.NodeQuestion) tea.Cmd
 }
 
 // Feature shows the inbox.
@@ -65,7 +69,7 @@ func (f *Feature) Changed() {
 	for _, s := range f.Threads.All() {
 		all = append(all, *s)
 	}
-	f.open.fill(thread.Inbox(all, nil, f.servers))
+	f.open.fill(thread.Inbox(all, f.cfg.Asked(), f.servers))
 }
 
 // ServersChanged tells that the MCP servers of the project may have changed.
@@ -118,6 +122,9 @@ func (f *Feature) Item() string {
 	if !ok {
 		return ""
 	}
+	if it.Node != nil {
+		return fmt.Sprintf("%s %s %v", it.Kind, it.Name, it.Since)
+	}
 	return fmt.Sprintf("%s %s %s %v", it.Kind, it.Thread, it.Server, it.Question)
 }
 
@@ -135,6 +142,9 @@ func (f *Feature) enter(it thread.InboxItem) dialog.Result {
 	if it.Kind == thread.InboxServer {
 		return f.act(it, intent.Yes)
 	}
+	if it.Node != nil {
+		return host.Stay(func() tea.Cmd { return f.cfg.Graph(*it.Node) })
+	}
 	return host.Do(func() tea.Cmd {
 		f.Threads.See(f.was)
 		return f.cfg.Visit(it.Thread)
@@ -150,6 +160,12 @@ func (f *Feature) act(it thread.InboxItem, a intent.Action) dialog.Result {
 		return host.Stay(func() tea.Cmd { return f.ActOn(a, f.Threads.Thread(it.Thread)) })
 	}
 	switch it.Kind {
+	case thread.InboxTask:
+		if a != intent.Yes && a != intent.No {
+			return nil
+		}
+		whole := !f.open.cut()
+		return host.Stay(func() tea.Cmd { return f.cfg.Respond(*it.Node, a == intent.Yes, whole) })
 	case thread.InboxServer:
 		if a != intent.Yes {
 			return nil

@@ -36,7 +36,7 @@ type does struct {
 // fill replaces the items. The cursor stays on its item, or in its place once that is gone.
 func (r *rows) fill(items []thread.InboxItem) {
 	r.list.Set(items, func(a, b thread.InboxItem) bool {
-		return a.Thread == b.Thread && a.Kind == b.Kind && a.Server == b.Server
+		return a.Thread == b.Thread && a.Kind == b.Kind && a.Server == b.Server && (a.Node == nil || b.Node != nil && a.Name == b.Name)
 	})
 	r.moved()
 }
@@ -65,6 +65,7 @@ func (r *rows) Size(w, h int) (int, int) {
 // keys are what keys do with each kind of item.
 var keys = map[thread.InboxKind][]intent.Action{
 	thread.InboxQuestion:    {intent.Yes, intent.Always, intent.No, intent.Reply},
+	thread.InboxTask:        {intent.Yes, intent.No},
 	thread.InboxServer:      {intent.Yes},
 	thread.InboxOffer:       {intent.Yes, intent.No},
 	thread.InboxPrompt:      {intent.Prompts},
@@ -87,6 +88,10 @@ func (r *rows) Hints(layout.Box) []intent.Action {
 func (r *rows) Label(a intent.Action) string {
 	it, _ := r.item()
 	switch {
+	case a == intent.Yes && it.Kind == thread.InboxTask:
+		return "yes"
+	case a == intent.No && it.Kind == thread.InboxTask:
+		return "no"
 	case a == intent.Yes && it.Kind == thread.InboxServer:
 		return "review"
 	case a == intent.Yes && it.Kind == thread.InboxOffer:
@@ -139,6 +144,7 @@ var marks = map[thread.InboxKind]struct {
 	word  string
 }{
 	thread.InboxQuestion:    {"◆", theme.Waiting, "asks"},
+	thread.InboxTask:        {"◆", theme.Waiting, "task asks"},
 	thread.InboxSignIn:      {"◆", theme.Waiting, "sign in"},
 	thread.InboxMerge:       {"≠", theme.Warn, "merge"},
 	thread.InboxStuck:       {"▲", theme.Bad, "gave up"},

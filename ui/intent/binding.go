@@ -28,6 +28,8 @@ const (
 	Costs     Scope = "money"     // what was spent
 	Works     Scope = "work"      // work sessions, tasks and executions
 	WorkPage  Scope = "execution" // one of them
+	Waves     Scope = "tasks"     // tasks of plans
+	Graph     Scope = "graph"     // one of them by wave
 	Peeking   Scope = "peek"      // what a thread asks or answered, over the list
 	Form      Scope = "form"      // a dialog with fields
 	Field     Scope = "field"     // a text field: filter, search, palette
@@ -36,12 +38,14 @@ const (
 	ThreadMenu  Scope = "menu"         // what can be done with a thread
 	ContextMenu Scope = "context menu" // with what is masked, and with the thread
 	ServersMenu Scope = "mcp menu"     // with an MCP server
+	WavesMenu   Scope = "task menu"    // with a task of a plan
 )
 
 // leaks reports whether keys that a scope does not bind are passed to the next one.
 func (s Scope) leaks() bool {
 	switch s {
-	case Terminal, Scroll, List, Confirm, Resuming, Servers, Tools, Items, Costs, Works, WorkPage, Peeking, Form, Field, ThreadMenu, ContextMenu, ServersMenu:
+	case Terminal, Scroll, List, Confirm, Resuming, Servers, Tools, Items, Costs, Works, WorkPage, Waves, Graph, Peeking, Form, Field, ThreadMenu, ContextMenu, ServersMenu,
+		WavesMenu:
 		return false
 	default:
 		return true
@@ -49,7 +53,9 @@ func (s Scope) leaks() bool {
 }
 
 // IsMenu reports whether a scope is that of a menu.
-func (s Scope) IsMenu() bool { return s == ThreadMenu || s == ContextMenu || s == ServersMenu }
+func (s Scope) IsMenu() bool {
+	return s == ThreadMenu || s == ContextMenu || s == ServersMenu || s == WavesMenu
+}
 
 // types reports whether printable keys that a scope does not bind are text. Questions get them too, although they take
 // no text.
@@ -59,7 +65,7 @@ func (s Scope) types() bool { return s == Form || s == Field || s == Confirm }
 func Scopes() []Scope {
 	return []Scope{
 		Global, Tree, ThreadMenu, Terminal, Scroll, Timeline, Turn, Diff, Searching, Context, ContextMenu, Question, Offer, Servers, ServersMenu, Tools,
-		Items, Costs, Works, WorkPage, Peeking, Resuming, List, Confirm, Form, Field,
+		Items, Costs, Works, WorkPage, Waves, WavesMenu, Graph, Peeking, Resuming, List, Confirm, Form, Field,
 	}
 }
 

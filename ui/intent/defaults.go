@@ -5,7 +5,7 @@ import "slices"
 // defaults returns the default table, in the order in which the help shows it.
 func defaults() []Binding {
 	var all []Binding
-	for _, part := range [][]Binding{global(), threads(), scroll(), copies(), views(), servers(), peek(), inbox(), costs(), works(), dialogs(), editing()} {
+	for _, part := range [][]Binding{global(), threads(), scroll(), copies(), views(), servers(), peek(), inbox(), costs(), works(), waves(), dialogs(), editing()} {
 		all = append(all, part...)
 	}
 	return all
@@ -30,7 +30,8 @@ func global() []Binding {
 		command(Global, Find, "search names, prompts, answers and changed files", "ctrl+f"),
 		command(Global, Palette, "all commands", "ctrl+p"),
 		command(Global, Money, "money: what was spent, limits of providers", "$"),
-		command(Global, Work, "work: work sessions, tasks and what ran in them", "W"),
+		command(Global, Work, "work: work sessions, tasks of plans and what ran in them", "W"),
+		command(Global, ShowWaves, "waves: tasks of plans as graphs"),
 		command(Global, Resumes, "list interrupted threads", "L"),
 		command(Global, MCP, "MCP servers", "m"),
 		command(Global, Agents, "installed agents", "g"),
@@ -269,6 +270,7 @@ func works() []Binding {
 		bind(Works, Fold, "fold, or up", "left", "h"),
 		bind(Works, Yes, "proceed with what waits for you", "a"),
 		bind(Works, No, "cancel what waits for you", "x"),
+		bind(Works, NextField, "tasks of plans", "tab", "shift+tab"),
 		bind(Works, Money, "money by work session", "$"),
 		bind(Works, Cancel, "close", "esc", "q", "W", "ctrl+q", "ctrl+c"),
 	)
@@ -277,6 +279,41 @@ func works() []Binding {
 		bind(WorkPage, Open, "open the output: its file or its text", "enter"),
 		bind(WorkPage, Cancel, "back", "esc", "q", "ctrl+q", "ctrl+c"),
 	)
+}
+
+func waves() []Binding {
+	all := append(rows(Waves),
+		bind(Waves, Open, "open the graph of the task", "enter"),
+		bind(Waves, Yes, "yes to what the task asks, unless text follows", "a"),
+		bind(Waves, No, "no to it", "x"),
+		bind(Waves, New, "add a task", "n"),
+		bind(Waves, Menu, "menu: begin, edit, split, retry, cancel", "."),
+		bind(Waves, NextField, "work sessions", "tab", "shift+tab"),
+		bind(Waves, Cancel, "close", "esc", "q", "W", "ctrl+q", "ctrl+c"),
+	)
+	all = append(append(all, rows(Graph)...),
+		bind(Graph, Left, "wave before", "left", "h"),
+		bind(Graph, Right, "next wave", "right", "l"),
+		bind(Graph, Open, "open the thread of the agent, or the question", "enter"),
+		bind(Graph, Yes, "yes to what is asked, unless text follows", "a"),
+		bind(Graph, No, "no to it", "x"),
+		bind(Graph, Why, "explain: what it handed over, why it failed", "E", "space"),
+		bind(Graph, NextField, "next that needs you: asks, failed, stalled, stale", "tab"),
+		bind(Graph, Menu, "menu: begin again, cancel", "."),
+		bind(Graph, Cancel, "back", "esc", "q", "ctrl+q", "ctrl+c"),
+	)
+	all = append(all,
+		bind(WavesMenu, New, "add a task", "n"),
+		bind(WavesMenu, SplitText, "split a text into tasks", "s"),
+		bind(WavesMenu, EditTask, "edit it", "e"),
+		bind(WavesMenu, BeginTask, "begin it", "b"),
+		bind(WavesMenu, BeginAll, "begin all that are proposed", "A"),
+		bind(WavesMenu, RetryNode, "begin the agent again", "r"),
+		bind(WavesMenu, RetryFrom, "begin it again, and all that follows", "f"),
+		bind(WavesMenu, RetryFailed, "begin the failed agents again", "F"),
+		bind(WavesMenu, CancelTask, "cancel the task", "x"),
+	)
+	return append(all, menu(WavesMenu)...)
 }
 
 func peek() []Binding {

@@ -98,10 +98,21 @@ const (
 	Forward     Action = "forward"
 	Money       Action = "money"
 	Work        Action = "work"
+	ShowWaves   Action = "waves"
 	Filter      Action = "filter"
 	Fold        Action = "fold"
 	Unfold      Action = "unfold"
 	Agents      Action = "agents"
+
+	// SplitText and those that follow are about tasks of plans.
+	SplitText   Action = "split-text"
+	EditTask    Action = "edit-task"
+	BeginTask   Action = "begin-task"
+	BeginAll    Action = "begin-all"
+	RetryNode   Action = "retry-agent"
+	RetryFrom   Action = "retry-from"
+	RetryFailed Action = "retry-failed"
+	CancelTask  Action = "cancel-task"
 
 	SwitchNow Action = "switch-now"
 	Tool      Action = "tools"

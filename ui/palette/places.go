@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/plan"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
@@ -26,6 +27,9 @@ type Config struct {
 	Visit func(thread.Hit) tea.Cmd
 	// Terminal shows the terminal of the selected thread.
 	Terminal func() tea.Cmd
+	// Tasks returns the tasks of plans, newest first, and Task shows one.
+	Tasks func() []plan.Task
+	Task  func(name string) tea.Cmd
 }
 
 // place is a room or a view, by the word that leads there.
@@ -47,6 +51,7 @@ func rooms() []place {
 		{"events", intent.Events, "what happened in all threads"},
 		{"money", intent.Money, "what was spent, limits of providers"},
 		{"work", intent.Work, "work sessions, tasks, executions"},
+		{"wave", intent.ShowWaves, "tasks of plans as graphs"},
 		{"interrupted", intent.Resumes, "threads that can be resumed"},
 		{"archive", intent.Archived, "show or hide archived threads"},
 		{"agents", intent.Agents, "installed agents"},
@@ -85,6 +90,11 @@ func entries(h *host.Host, cfg Config) []entry {
 		id := s.ID
 		all = append(all, entry{word: strings.ToLower(name), text: strings.ToLower(s.Name), Item: dialog.Item{Title: name,
 			Note: string(s.Group()), Fill: name, Result: host.Do(func() tea.Cmd { return cfg.Visit(thread.Hit{Thread: id}) })}})
+	}
+	for _, t := range cfg.Tasks() {
+		name, title := plain.Line(t.Name), plain.Line(t.Title)
+		all = append(all, entry{word: strings.ToLower(name), text: strings.ToLower(title), Item: dialog.Item{Title: name + "  " + title,
+			Note: strings.ReplaceAll(string(t.Status), "_", " "), Fill: name, Result: host.Do(func() tea.Cmd { return cfg.Task(t.Name) })}})
 	}
 	for _, b := range h.Keys.Commands() {
 		if slices.Contains(forms(), b.Action) && b.Scope == intent.Global {

@@ -65,7 +65,7 @@ func (p *panel) Size(w, h int) (int, int) { return min(w, 140), h }
 func (p *panel) Hints(layout.Box) []intent.Action {
 	n, ok := p.rows.Item()
 	if !ok {
-		return []intent.Action{intent.Cancel}
+		return []intent.Action{intent.NextField, intent.Cancel}
 	}
 	var out []intent.Action
 	if _, q := p.src.asks(n); q != nil {
@@ -79,7 +79,7 @@ func (p *panel) Hints(layout.Box) []intent.Action {
 	case n.folds:
 		out = append(out, intent.Unfold)
 	}
-	return append(out, intent.Money, intent.Cancel)
+	return append(out, intent.NextField, intent.Money, intent.Cancel)
 }
 
 // Label returns the words for keys.
@@ -97,6 +97,8 @@ func (p *panel) Label(a intent.Action) string {
 		return "fold"
 	case intent.Unfold:
 		return "unfold"
+	case intent.NextField:
+		return "tasks of plans"
 	case intent.Money:
 		return "money"
 	default:
@@ -116,6 +118,8 @@ func (p *panel) Handle(in intent.Intent) dialog.Result {
 		return dialog.Cancelled{}
 	case act == intent.Money:
 		return host.Do(p.src.cfg.Money)
+	case act == intent.NextField || act == intent.PrevField:
+		return host.Do(p.src.cfg.Tasks)
 	case p.rows.Handle(act), !ok:
 		return nil
 	}

@@ -23,6 +23,8 @@ type Config struct {
 	Budget func(budget.Scope) (budget.Account, bool)
 	// Money shows what each work session has spent.
 	Money func() tea.Cmd
+	// Tasks shows the tasks of plans.
+	Tasks func() tea.Cmd
 	// Edit opens a file in the person's editor.
 	Edit func(path string) tea.Cmd
 	// Root is the project's folder.

@@ -12,7 +12,6 @@ import (
 	"orchestrator/thread/work"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
-	"orchestrator/ui/intent"
 	"orchestrator/ui/plain"
 
 	tea "charm.land/bubbletea/v2"
@@ -31,12 +30,14 @@ func New(h *host.Host, cfg Config) *Feature {
 	f.panel = f.newPanel("")
 	f.src.isOpen = func() bool { return h.Dialogs.Has(f.panel) }
 	f.src.changed = func() { f.panel.fill() }
-	h.Actions.On(intent.Work, func() tea.Cmd {
-		f.panel = f.newPanel(f.panel.at)
-		h.Dialogs.Push(f.panel)
-		return f.src.load(nil)
-	})
 	return f
+}
+
+// Show opens the view.
+func (f *Feature) Show() tea.Cmd {
+	f.panel = f.newPanel(f.panel.at)
+	f.src.Dialogs.Push(f.panel)
+	return f.src.load(nil)
 }
 
 func (f *Feature) newPanel(at string) *panel {

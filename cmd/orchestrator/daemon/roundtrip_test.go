@@ -285,7 +285,7 @@ func fill(v reflect.Value, depth int) {
 // trips lists every operation but the terminal.
 func trips() []trip {
 	return []trip{
-		there(api.WorkGlance), there(api.WorkPage),
+		there(api.WorkGlance), there(api.WorkPage), there(api.WaveGlance),
 		there(api.Info), there(api.Stop), there(api.Agents), there(api.Cost), there(api.MCP), there(api.MCPDetail), there(api.MCPWhy), there(api.SwitchMCP), there(api.ActMCP), there(api.CallMCP), told(api.May), there(api.Grants),
 		there(api.SetGrants), there(api.List), there(api.Archived), there(api.Status), there(api.New), there(api.Fork), there(api.Resume),
 		there(api.ResumeAll), there(api.SetUp), told(api.StopAgent), there(api.Why), there(api.Ask), there(api.Answer), there(api.Prompts),

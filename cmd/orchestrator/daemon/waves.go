@@ -24,6 +24,7 @@ func (s *Server) registerWaves(r *routes) {
 	recorded(r, api.CancelWave, s.Waves.Cancel)
 	recorded(r, api.RetryWave, s.Waves.Retry)
 	recorded(r, api.AnswerWave, s.Waves.Answer)
+	recorded(r, api.WaveGlance, s.Waves.Glance)
 }
 
 // mayRunPlan refuses an agent a plan of which one run would be more than it may start.
