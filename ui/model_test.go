@@ -264,7 +264,7 @@ func TestHostileText(t *testing.T) {
 	srv.hits = []thread.Hit{{Thread: "docs-f9a0", Name: evil, Where: evil, Snippet: evil}}
 	srv.merge = thread.MergeReport{Branch: evil, Into: evil, Dir: evil, Conflicts: []string{evil}, Files: srv.files, Kept: evil}
 	srv.report.Evidence[0].Detail = evil
-	srv.err = errors.New(evil)
+	srv.err, srv.tasks.evil = errors.New(evil), evil
 	for _, s := range scenes {
 		play(t, srv, 100, 30, func(c *Config) { c.Project = evil }, func(r *rig) {
 			stage(r)

@@ -19,6 +19,7 @@ type tasks struct {
 	execs  map[string][]work.Execution
 	asked  []wave.GlanceRequest
 	status int
+	evil   string // stands in all texts
 }
 
 func (s *server) WaveGlance(_ context.Context, q wave.GlanceRequest) (wave.Glance, error) {
@@ -35,7 +36,7 @@ func (s *server) WaveGlance(_ context.Context, q wave.GlanceRequest) (wave.Glanc
 			g.Tasks = append(g.Tasks, wave.SumOf(t, s.tasks.nodes[t.Name], s.tasks.execs[t.Name], time.Now()))
 		}
 	}
-	return g, s.err
+	return g, nil
 }
 
 func (s *server) WaveStatus(_ context.Context, r wave.TaskRef) (wave.View, error) {
@@ -54,7 +55,7 @@ func (s *server) view(name string) (wave.View, error) {
 					v.Nodes[i].Summary, v.Nodes[i].Data = "A palette of five colours", `{"palette":["#0b1d51"],"voice":"calm"}`
 				}
 			}
-			return v, s.err
+			return v, nil
 		}
 	}
 	return wave.View{}, thread.ErrNotFound
@@ -137,6 +138,16 @@ func (r *rig) waves() {
 			n.Stalled, n.Thread = "the same call 6 times: Bash ls", "docs-f9a0"
 		case "publish":
 			n.State, n.Asks, n.Asked = plan.NodeAsking, plan.AsksGate, ago(time.Minute)
+		}
+	}
+	if evil := r.srv.tasks.evil; evil != "" {
+		t.Title, t.PlanName = evil, evil
+		for i := range nodes {
+			n := &nodes[i]
+			n.Question, n.Reason, n.Stalled, n.Exec, n.Answered, n.Agent = evil, evil, evil, evil, evil, n.Agent+evil
+		}
+		for i := range execs {
+			execs[i].Agent, execs[i].Model = evil, evil
 		}
 	}
 	r.srv.tasks.nodes = map[string][]plan.Node{t.Name: nodes, "task-000": {{Task: "task-000", Agent: "a", Wave: 1, State: plan.NodeDelivered}}}

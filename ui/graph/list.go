@@ -88,7 +88,7 @@ func (g *Graph) drawLine(c *layout.Canvas, b layout.Box, th *theme.Theme, n *wav
 	if loud && !(n.Gate && s == asks) {
 		text = strings.TrimSuffix(Word(*n)+": "+text, ": ")
 	}
-	if b.H == 1 && !n.Gate && (!loud || right-x > 70) && right-x > 20 {
+	if b.H == 1 && who != "" && !n.Gate && (!loud || right-x > 70) && right-x > 20 {
 		x = max(c.Print(b, x, 0, th.Style(theme.Muted), plain.Cut(who, 22)), x+12) + 2
 	}
 	c.Print(b, x, 0, th.Style(tok), plain.Cut(text, right-x-1))

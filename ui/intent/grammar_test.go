@@ -77,7 +77,7 @@ func TestOneMeaning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	apart := []Scope{ThreadMenu, ContextMenu, ServersMenu, Searching, Scroll, Form, Field, Confirm, Terminal}
+	apart := []Scope{ThreadMenu, ContextMenu, ServersMenu, WavesMenu, Searching, Scroll, Form, Field, Confirm, Terminal}
 	used := map[string][]string{}
 	for _, b := range tab.bindings {
 		if slices.Contains(apart, b.Scope) {
