@@ -40,7 +40,7 @@ func (w *Waves) Glance(ctx context.Context, a Author, r GlanceRequest) (Glance, 
 		if err != nil {
 			return g, err
 		}
-		execs, err := w.executions(ctx, nodes)
+		execs, err := w.executions(ctx, t.Name)
 		if err != nil {
 			return g, err
 		}

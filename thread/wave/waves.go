@@ -2,7 +2,6 @@ package wave
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -180,7 +179,7 @@ func (w *Waves) Status(ctx context.Context, a Author, r TaskRef) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	execs, err := w.executions(ctx, nodes)
+	execs, err := w.executions(ctx, t.Name)
 	if err != nil {
 		return View{}, err
 	}
@@ -195,25 +194,21 @@ func (w *Waves) Status(ctx context.Context, a Author, r TaskRef) (View, error) {
 	return v, err
 }
 
-// mostShown is how many executions of a task are read for a view at most.
-const mostShown = 2000
-
-// executions returns those of the nodes' threads.
-func (w *Waves) executions(ctx context.Context, nodes []plan.Node) ([]work.Execution, error) {
+// executions returns those of a task, of all rounds of all its agents.
+func (w *Waves) executions(ctx context.Context, task string) ([]work.Execution, error) {
+	const page = 1000
 	var all []work.Execution
-	for _, n := range nodes {
-		if n.Execution == "" || len(all) >= mostShown {
-			continue
-		}
-		x, err := w.cfg.Record.Execution(ctx, string(n.Execution))
-		if err != nil && !errors.Is(err, thread.ErrNotFound) {
+	q := work.RecordQuery{Part: thread.Part{Task: task}, Limit: page}
+	for {
+		some, err := w.cfg.Record.Recorded(ctx, q)
+		if err != nil {
 			return all, err
 		}
-		if err == nil {
-			all = append(all, x)
+		if all = append(all, some...); len(some) < page {
+			return all, nil
 		}
+		q.Before = some[len(some)-1].ID
 	}
-	return all, nil
 }
 
 // handedOver adds what was handed over: the summaries, and with Data all of it.
