@@ -12,6 +12,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/ui/glyph"
+	"orchestrator/ui/tree"
 	"orchestrator/ui/typing"
 
 	"github.com/charmbracelet/colorprofile"
@@ -125,7 +126,7 @@ var scenes = []struct {
 	{"work-proceed", func(r *rig) { r.recorded(); r.proposed(); r.keys("W", "down", "down", "down", "a") }},
 	{"tasks", func(r *rig) { r.waves(); r.keys("W") }},
 	{"tasks-empty", func(r *rig) { r.keys("W", "tab") }},
-	{"tasks-asked", func(r *rig) { r.waves(); r.m.tree.SelectAsked(r.m.waves.Asked()[0]); r.settle() }},
+	{"tasks-asked", func(r *rig) { r.waves(); tree.SelectAsked(r.m.tree, r.m.waves.Asked()[0]); r.settle() }},
 	{"graph", func(r *rig) { r.waves(); r.keys("W", "enter") }},
 	{"graph-failed", func(r *rig) { r.waves(); r.keys("W", "enter", "home", "tab", "tab") }},
 	{"graph-menu", func(r *rig) { r.waves(); r.keys("W", "enter", "left"); r.wait(typing.Pause); r.keys(".") }},

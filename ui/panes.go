@@ -126,8 +126,8 @@ func (m *Model) drawMain(b frame.Boxes) {
 	}
 	switch {
 	case !m.conn.Listed(): // the threads are not loaded yet
-	case s == nil && m.tree.Asked() != nil:
-		m.waves.DrawAsked(c, layout.Box{X: in.X, Y: b.Title.Y, W: in.W, H: in.Y + in.H - b.Title.Y}.Shrink(1, 0), m.th, *m.tree.Asked())
+	case s == nil && tree.Asked(m.tree) != nil:
+		m.waves.DrawAsked(c, layout.Box{X: in.X, Y: b.Title.Y, W: in.W, H: in.Y + in.H - b.Title.Y}.Shrink(1, 0), m.th, *tree.Asked(m.tree))
 	case s == nil:
 		m.drawWelcome(layout.Box{X: in.X, Y: b.Title.Y, W: in.W, H: in.Y + in.H - b.Title.Y})
 	case m.views.Now() != views.Terminal:

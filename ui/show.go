@@ -6,6 +6,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/tree"
 	"orchestrator/ui/typing"
 	"orchestrator/ui/views"
 
@@ -75,8 +76,8 @@ func (m *Model) back() tea.Cmd {
 func (m *Model) enter() tea.Cmd {
 	s := m.tree.Selected()
 	switch {
-	case m.tree.Asked() != nil:
-		q := m.tree.Asked()
+	case tree.Asked(m.tree) != nil:
+		q := tree.Asked(m.tree)
 		return m.waves.Open(q.Task, q.Agent)
 	case s == nil && len(m.tree.All()) == 0:
 		return m.agents.Welcome()

@@ -60,7 +60,7 @@ func (m *Model) hints() keyhelp.Hints {
 	if m.several.Zoomed() {
 		return keyhelp.Hints{}.Add(intent.Focus, "open").Add(intent.Zoom, "show all").Add(intent.NextWait, "next").Add(intent.Help, "keys")
 	}
-	if m.tree.Asked() != nil {
+	if tree.Asked(m.tree) != nil {
 		return keyhelp.Hints{}.Add(intent.Yes, "yes").Add(intent.No, "no").Add(intent.Focus, "graph").Add(intent.NextWait, "next").
 			Add(intent.Inbox, "inbox").Add(intent.Help, "keys")
 	}

@@ -10,6 +10,7 @@ import (
 	"orchestrator/thread/plan"
 	"orchestrator/thread/wave"
 	"orchestrator/thread/work"
+	"orchestrator/ui/tree"
 )
 
 // tasks is what a fake server knows of tasks.
@@ -262,7 +263,7 @@ func TestGateAnsweredElsewhere(t *testing.T) {
 	play(t, world(), 120, 36, nil, func(r *rig) {
 		stage(r)
 		r.waves()
-		r.m.tree.SelectAsked(r.m.waves.Asked()[0])
+		tree.SelectAsked(r.m.tree, r.m.waves.Asked()[0])
 		r.wait(2 * time.Second)
 		r.burst("and then")
 		r.wait(2 * time.Second)
@@ -282,7 +283,7 @@ func TestGateAnsweredElsewhere(t *testing.T) {
 	play(t, world(), 120, 36, nil, func(r *rig) {
 		stage(r)
 		r.waves()
-		r.m.tree.SelectAsked(r.m.waves.Asked()[0])
+		tree.SelectAsked(r.m.tree, r.m.waves.Asked()[0])
 		r.settle()
 		r.send(press("left")) // the cursor is seen on it
 		r.keys("x!")
@@ -295,7 +296,7 @@ func TestGateIsWhole(t *testing.T) {
 	play(t, world(), 60, 20, nil, func(r *rig) {
 		stage(r)
 		r.waves()
-		r.m.tree.SelectAsked(r.m.waves.Asked()[0])
+		tree.SelectAsked(r.m.tree, r.m.waves.Asked()[0])
 		r.wait(2 * time.Second)
 		r.keys("a!")
 		r.must("asks", "Publish the campaign as it", "Later")

@@ -134,7 +134,7 @@ func (t *Tree) Jump(n int) bool {
 func (t *Tree) NextWaiting() bool {
 	t.sort()
 	var needs, calls []*thread.Status
-	for _, s := range t.listed() {
+	for _, s := range listed(t) {
 		switch c := t.cards[s.ID]; {
 		case !c.waits:
 		case c.place.Group == thread.GroupNeedsYou:

@@ -210,7 +210,7 @@ func (t *Tree) number(shown []*thread.Status) {
 // pick returns the threads to show, oldest first, and counts all.
 func (t *Tree) pick() []*thread.Status {
 	t.counts = Counts{Groups: map[thread.Group]int{}}
-	shown := t.listed()
+	shown := listed(t)
 	for _, s := range shown {
 		t.count(s)
 	}
@@ -242,6 +242,15 @@ func (t *Tree) pick() []*thread.Status {
 	return slices.DeleteFunc(shown, func(s *thread.Status) bool { return !wanted[s.ID] })
 }
 
+// listed returns all that stands in the list: the threads, oldest first, and then what is asked.
+func listed(t *Tree) []*thread.Status {
+	all := t.All()
+	for _, id := range t.asks.ids {
+		all = append(all, t.threads[id])
+	}
+	return all
+}
+
 func (t *Tree) count(s *thread.Status) {
 	t.counts.CostUSD += s.Gauge.CostUSD
 	if !s.Archived.IsZero() {
@@ -250,7 +259,7 @@ func (t *Tree) count(s *thread.Status) {
 	}
 	c := t.cards[s.ID]
 	t.counts.Groups[c.place.Group]++
-	if _, is := t.asks[s.ID]; is {
+	if t.asks.is(s.ID) {
 		t.counts.Waiting++
 		return
 	}

@@ -14,7 +14,6 @@ import (
 	"orchestrator/thread/filter"
 	"orchestrator/thread/share"
 	"orchestrator/ui/list"
-	"orchestrator/ui/plain"
 )
 
 // Tree is the list with its selection.
@@ -26,8 +25,7 @@ type Tree struct {
 	threads  map[thread.ID]*thread.Status
 	cards    map[thread.ID]card  // what is derived of each, once for each report
 	arrived  []thread.ID         // the threads in order of arrival, because clocks may be set
-	asks     map[thread.ID]asked // what tasks of plans ask, by the ids of their rows
-	asking   []thread.ID         // those, in order
+	asks     questions           // what tasks of plans ask
 	gone     map[thread.ID]int64 // the events that removed threads: older reports are ignored
 	folded   map[thread.ID]bool
 	opened   map[thread.ID]bool    // threads that show their runs
@@ -58,13 +56,6 @@ type Tree struct {
 	win      list.Window       // of the lines
 	w, h     int               // the size of the list, 0 before it is drawn
 	counts   Counts
-}
-
-// card is what is derived of a thread's report.
-type card struct {
-	place thread.Place
-	name  string
-	waits bool
 }
 
 // held is the place in which the selected thread stays while the cursor rests on it.
@@ -106,7 +97,7 @@ func New(project string) *Tree {
 // Restart says that reports now come from another run of the server, whose event numbers start again.
 func (t *Tree) Restart() {
 	for id, s := range t.threads {
-		if _, is := t.asks[id]; is {
+		if t.asks.is(id) {
 			continue
 		}
 		old := *s
@@ -144,7 +135,7 @@ func (t *Tree) Set(all []thread.Status, made int64) {
 			t.put(s)
 		}
 	}
-	t.list()
+	t.asks.put(t.threads, t.cards)
 	t.stale = true
 }
 
@@ -171,10 +162,6 @@ func (t *Tree) put(s *thread.Status) {
 	t.cards[s.ID] = cardOf(s)
 }
 
-func cardOf(s *thread.Status) card {
-	return card{place: s.Place(), name: plain.Line(s.TypedName()), waits: s.Archived.IsZero() && s.Waits()}
-}
-
 func (t *Tree) drop(id thread.ID) {
 	if t.threads[id] == nil {
 		return
@@ -199,7 +186,7 @@ func sameFolder(a, b *thread.Status) bool {
 
 // Thread returns a thread, or nil if it is unknown.
 func (t *Tree) Thread(id thread.ID) *thread.Status {
-	if _, is := t.asks[id]; is {
+	if t.asks.is(id) {
 		return nil
 	}
 	return t.threads[id]

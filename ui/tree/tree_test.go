@@ -649,7 +649,7 @@ func TestAsked(t *testing.T) {
 	q := thread.NodeQuestion{Task: "task-001", Title: "Spring", Agent: "publish", Text: "Publish?", Since: at.Add(-time.Hour)}
 	tr := New("/p")
 	tr.Set(threads, 1)
-	tr.Ask([]thread.NodeQuestion{q})
+	Ask(tr, []thread.NodeQuestion{q})
 	tr.Set(threads, 2) // as another server tells it
 	if c := tr.Counts(); c.Threads != 2 || c.Waiting != 2 || c.Groups[thread.GroupNeedsYou] != 2 {
 		t.Errorf("counts %+v", c)
@@ -658,25 +658,25 @@ func TestAsked(t *testing.T) {
 		t.Errorf("%d rows, %d threads", tr.Len(), len(tr.All()))
 	}
 	tr.Select("idle")
-	if !tr.NextWaiting() || tr.Asked() == nil || tr.Asked().Name() != "task-001/publish" || tr.Selected() != nil {
-		t.Fatalf("on %v, %v", tr.Asked(), tr.Selected())
+	if !tr.NextWaiting() || Asked(tr) == nil || Asked(tr).Name() != "task-001/publish" || tr.Selected() != nil {
+		t.Fatalf("on %v, %v", Asked(tr), tr.Selected())
 	}
 	tr.Mark()
 	if len(tr.Marked()) != 0 {
 		t.Error("a question is marked")
 	}
 	tr.Restart()
-	if tr.NextWaiting(); tr.Selected() == nil || tr.Selected().ID != "asks" || tr.Asked() != nil {
+	if tr.NextWaiting(); tr.Selected() == nil || tr.Selected().ID != "asks" || Asked(tr) != nil {
 		t.Errorf("the next is %v", tr.Selected())
 	}
-	if !tr.SelectAsked(q) || tr.Asked() == nil {
+	if !SelectAsked(tr, q) || Asked(tr) == nil {
 		t.Error("it is not gone to")
 	}
-	tr.Ask(nil)
-	if tr.Asked() != nil || tr.Len() != 2 || tr.Thread("?task-001/publish") != nil {
+	Ask(tr, nil)
+	if Asked(tr) != nil || tr.Len() != 2 || tr.Thread("?task-001/publish") != nil {
 		t.Error("an answered question is still there")
 	}
-	if tr.SelectAsked(q) {
+	if SelectAsked(tr, q) {
 		t.Error("it is gone to though it is gone")
 	}
 }

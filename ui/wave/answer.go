@@ -13,6 +13,7 @@ import (
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/plain"
+	"orchestrator/ui/tree"
 	"orchestrator/ui/typing"
 
 	tea "charm.land/bubbletea/v2"
@@ -34,7 +35,7 @@ type seen struct {
 // key returns what a key does to the question that the cursor is on in the list of threads, and the words for it, nil for
 // keys that answer nothing. It does nothing itself: a letter may be the first one of a sentence.
 func (f *answers) key(in intent.Intent) (do func() tea.Cmd, words string) {
-	q := f.src.Threads.Asked()
+	q := tree.Asked(f.src.Threads)
 	now := seen{}
 	if q != nil {
 		now = seen{name: q.Name(), asked: q.Since, since: f.seen.since}

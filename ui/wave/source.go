@@ -10,6 +10,7 @@ import (
 	"orchestrator/thread/plan"
 	"orchestrator/thread/wave"
 	"orchestrator/ui/host"
+	"orchestrator/ui/tree"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -151,7 +152,7 @@ func (s *source) take(g wave.Glance, some bool) {
 
 // tell has the list of threads and the inbox show what is asked.
 func (s *source) tell(all []thread.NodeQuestion) {
-	s.Threads.Ask(all)
+	tree.Ask(s.Threads, all)
 	s.cfg.Asked()
 }
 
