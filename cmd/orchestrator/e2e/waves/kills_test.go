@@ -79,6 +79,9 @@ func (r *rig) settled(task string) wave.View {
 		}
 	}
 	for _, n := range v.Nodes {
+		if n.Gate {
+			continue
+		}
 		if n.State != plan.NodeDelivered || n.Version != 1 {
 			r.T.Errorf("%s: %s, version %d", n.Agent, n.State, n.Version)
 		}
@@ -203,4 +206,73 @@ func (r *rig) lost(task string) (all []work.Execution) {
 		}
 	}
 	return all
+}
+
+// TestKilledAtVerbs kills the server right after what a person asks for was written down: it holds, once.
+func TestKilledAtVerbs(t *testing.T) {
+	for _, at := range []string{"wave.answered", "wave.cancelled", "wave.retried"} {
+		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			for range e2e.FromEnv(t, "FAILPOINT_ROUNDS", 1) {
+				killedAtVerb(t, at)
+			}
+		})
+	}
+}
+
+func killedAtVerb(t *testing.T, at string) {
+	t.Helper()
+	r := newRig(t)
+	r.Env = append(r.Env, "ORCHESTRATOR_RUNS_LOST=retry")
+	r.Ok("threads") // a server starts before it may be killed
+	r.Ok("stop")
+	healthy := r.Env
+	r.Env = append(slices.Clone(healthy), "ORCHESTRATOR_FAILPOINT="+at)
+	p := r.chain("asked", "a", "b")
+	var verb []string
+	var task string
+	switch at {
+	case "wave.answered":
+		p.Gates = []plan.Gate{{Name: "look", After: 1}}
+		task = r.begin(p)
+		r.is(task, "look", plan.NodeAsking)
+		verb = []string{"wave", "answer", task, "look", "--yes"}
+	case "wave.cancelled":
+		r.slow("a", 3*time.Second)
+		task = r.begin(p)
+		e2e.Await(t, "the first to begin", func() bool { return r.began("a") > 0 })
+		verb = []string{"wave", "cancel", task}
+	default:
+		task = r.begin(p)
+		r.ends(task, plan.Complete)
+		verb = []string{"wave", "retry", task, "--agent", "a", "--yes"}
+	}
+	r.Run(verb...)
+	r.Env = healthy
+	e2e.Await(t, "the server to be killed at "+at, func() bool { return len(r.Servers()) == 0 })
+	r.Ok("threads")
+	switch at {
+	case "wave.answered":
+		r.settled(task)
+		if res := r.Run("wave", "answer", task, "look", "--no"); res.Code == 0 {
+			t.Errorf("answered again: %s", res.Stdout)
+		}
+	case "wave.cancelled":
+		r.ends(task, plan.Cancelled)
+		e2e.Await(t, "its runs and processes to end", func() bool {
+			open := slices.ContainsFunc(r.executions(task), func(x work.Execution) bool { return !x.State.Final() })
+			return !open && len(r.left()) == 0
+		})
+		if r.began("a") != 1 || r.began("b") != 0 {
+			t.Errorf("after it was cancelled: %v", r.notes())
+		}
+	default:
+		e2e.Await(t, "its second round", func() bool {
+			v := r.Task(task)
+			return v.Task.Status == plan.Complete && nodeOf(t, v, "a").Round == 2
+		})
+		if r.began("a") != 2 || r.began("b") != 1 {
+			t.Errorf("begun again: %v", r.notes())
+		}
+	}
 }
