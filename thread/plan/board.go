@@ -467,7 +467,7 @@ func (b *Board) Outcome() (Status, string) {
 					continue
 				}
 				for _, name := range u.names {
-					if p, known := b.place[name]; known {
+					if p, known := b.place[name]; known && n.Given[name] == 0 {
 						carried[p] = true
 					}
 				}

@@ -94,7 +94,7 @@ func (w *rows) takes(s plan.Step) {
 				w.Fatalf("%s gets %v and misses %v, and %s is %s", s.Agent, s.Given, s.Missing, up, w.node(up).State)
 			}
 		}
-		n.State, n.Round = plan.NodeWorking, n.Round+1
+		n.State, n.Round, n.Given = plan.NodeWorking, n.Round+1, s.Given
 	case plan.AskIt:
 		n.State, n.Asks, n.Question, n.Answered = plan.NodeAsking, s.Asks, s.Question, ""
 	case plan.Skip:

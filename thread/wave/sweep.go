@@ -107,16 +107,31 @@ func (e *Engine) finds(task, what string) {
 	e.cfg.Log.Warn("a sweep found something to do", "task", task, "what", what)
 }
 
-// check compares a task with its rows, and has it read again where they differ.
+// check compares a task with its rows, and has it read again where they differ and still do after a moment: what has just
+// happened is on its way.
 func (e *Engine) check(t *running) {
-	if t.board == nil || len(t.about) > 0 {
-		return // it is being read, or something is about to be written
+	if e.differs(t) == "" {
+		return
+	}
+	e.later(t.name, func(t *running) {
+		if what := e.differs(t); what != "" {
+			e.finds(t.name, what)
+			t.board = nil
+			e.look(t)
+		}
+	})
+}
+
+// differs says what of a task is not as its rows are, or what follows on those that nobody does; "" for nothing, and while
+// something is about to be written.
+func (e *Engine) differs(t *running) (what string) {
+	if t.board == nil || len(t.about) > 0 || t.board.Task().Status != plan.InProgress {
+		return ""
 	}
 	nodes, err := e.cfg.Store.Nodes(e.ctx, t.name)
 	if err != nil {
-		return
+		return ""
 	}
-	what := ""
 	for _, n := range nodes {
 		if was, known := t.board.Node(n.Agent); !known || was.State != n.State || was.Fence != n.Fence || was.Version != n.Version {
 			what = n.Agent + " is stored as " + string(n.State)
@@ -130,9 +145,5 @@ func (e *Engine) check(t *running) {
 	if fresh := plan.NewBoard(t.board.Task(), nodes); what == "" && (len(fresh.Next()) > 0 || fresh.Open() == 0) {
 		what = "something follows on its rows"
 	}
-	if what != "" {
-		e.finds(t.name, what)
-		t.board = nil
-		e.look(t)
-	}
+	return what
 }
