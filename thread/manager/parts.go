@@ -28,30 +28,20 @@ type Parts struct {
 // Find returns the newest execution of a round. One whose prompt was not stored is none: nobody was told of it, and it never
 // begins.
 func (m *Parts) Find(ctx context.Context, part thread.Part) (exec.Execution, bool, error) {
-	if m.cfg.Runs.Store == nil {
+	record, can := m.cfg.Runs.Store.(exec.Record)
+	if !can {
 		return exec.Execution{}, false, thread.Kindf(thread.ErrUnsupported, "this server runs no agents without a terminal")
 	}
-	var newest exec.Execution
-	found := false
-	for _, id := range m.of(part) {
-		list, err := m.cfg.Runs.Store.Executions(ctx, exec.Query{Thread: id})
-		if err != nil {
-			return newest, false, err
-		}
-		for _, x := range list {
-			if x.Part != part || found && !x.Created.After(newest.Created) {
-				continue
-			}
-			begun, err := m.executions.begun(ctx, x)
-			if err != nil {
-				return newest, false, err
-			}
-			if begun {
-				newest, found = x, true
-			}
+	list, err := record.Recorded(ctx, exec.RecordQuery{Part: part, Kinds: []exec.Kind{exec.KindRun}})
+	if err != nil {
+		return exec.Execution{}, false, err
+	}
+	for _, x := range list {
+		if begun, err := m.executions.begun(ctx, x); err != nil || begun {
+			return x, begun, err
 		}
 	}
-	return newest, found, nil
+	return exec.Execution{}, false, nil
 }
 
 // of returns the threads of a round, oldest first.
@@ -83,7 +73,7 @@ func (m *Parts) Start(ctx context.Context, r thread.NewRequest) (exec.Execution,
 	if x, ok, err := m.Find(ctx, part); ok || err != nil {
 		return x, err
 	}
-	for _, id := range m.of(part) { // what a crash left of it
+	for _, id := range m.of(part) { // a crash left it
 		if err := m.takeBack(ctx, id); err != nil {
 			return exec.Execution{}, fmt.Errorf("take back what was left of it: %w", err)
 		}

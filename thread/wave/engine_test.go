@@ -651,3 +651,48 @@ func TestEngineForgets(t *testing.T) {
 		}
 	})
 }
+
+// TestEngineEndsLeftRuns: a server that dies between a cancellation and the end of the runs leaves them to the next one; what a
+// person has an agent do after that is left alone.
+func TestEngineEndsLeftRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.slow = time.Hour
+		w.fate["a"] = 2
+		s := w.serves(0)
+		if _, err := s.Run(t.Context(), wave.Author{}, wave.RunRequest{Plan: plan.Plan{Name: "p", Agents: []plan.Agent{{Name: "a", Prompt: "x"}}}, Title: "t"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		w.dead.mu.Lock()
+		w.dead.left, w.dead.late = 1, true
+		w.dead.mu.Unlock()
+		if _, err := s.Cancel(t.Context(), wave.Author{}, wave.TaskRef{Task: "task-001"}); err == nil {
+			t.Fatal("it does not die")
+		}
+		s.end()
+		if open, _ := w.record.Open(t.Context()); len(open) != 1 {
+			t.Fatalf("%d runs are left", len(open))
+		}
+		time.Sleep(time.Second)
+		person := work.Execution{
+			ID: thread.NewID[work.ID](), Thread: thread.NewID[thread.ID](), Prompt: "p", Agent: "demo", Lost: work.PolicyAsk,
+			Part: thread.Part{Task: "task-001", Agent: "a", Round: 1}, Created: time.Now(),
+		}
+		if _, err := w.record.Add(t.Context(), person); err != nil {
+			t.Fatal(err)
+		}
+		s = w.serves(0)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		open, _ := w.record.Open(t.Context())
+		if len(open) != 1 || open[0].ID != person.ID {
+			t.Errorf("these runs are open: %v", open)
+		}
+		if task, err := w.store.Task(t.Context(), "task-001"); err != nil || task.Status != plan.Cancelled {
+			t.Errorf("the task is %s: %v", task.Status, err)
+		}
+		s.end()
+		time.Sleep(2 * time.Hour)
+	})
+}

@@ -93,8 +93,7 @@ func (e *Engine) sweep() {
 	}
 	for _, name := range names {
 		if !e.known(name) {
-			e.finds(name, "nobody has it")
-			e.do(name, e.look)
+			e.later(name, e.unknown)
 			continue
 		}
 		e.do(name, e.check)
@@ -105,6 +104,17 @@ func (e *Engine) sweep() {
 func (e *Engine) finds(task, what string) {
 	e.found.Add(1)
 	e.cfg.Log.Warn("a sweep found something to do", "task", task, "what", what)
+}
+
+// unknown takes over a task at work that was not in memory a moment ago, unless it is by now.
+func (e *Engine) unknown(t *running) {
+	if t.board != nil {
+		return
+	}
+	if s, err := e.cfg.Store.Task(e.ctx, t.name); err == nil && s.Status == plan.InProgress {
+		e.finds(t.name, "nobody has it")
+		e.look(t)
+	}
 }
 
 // check compares a task with its rows, and has it read again where they differ and still do after a moment: what has just

@@ -219,6 +219,9 @@ func (a *Server) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo,
 	if a.Crashed != "" {
 		i.Found = append(i.Found, a.Crashed)
 	}
+	if n := a.waves.Found(); n > 0 {
+		i.Notices = append(i.Notices, fmt.Sprintf("plans: something was left to do that nobody had been woken for, %d times. It was done; the log says what", n))
+	}
 	if a.Project.Older() {
 		some, _, err := a.store.SelectThreads(ctx, thread.Query{Limit: 1})
 		if err != nil {
