@@ -183,5 +183,6 @@ type Armed struct {
 	// Session is the work session that its tasks belong to, "" for none.
 	Session string    `json:"session_id,omitempty"`
 	Dir     string    `json:"dir,omitempty"`
+	Ref     string    `json:"ref,omitempty"` // what the plan was read from, as its client finds it again
 	Changed time.Time `json:"changed_at"`
 }

@@ -144,6 +144,7 @@ type ArmRequest struct {
 	AtOnce  int        `json:"at_once,omitempty"` // 1 if 0
 	Session string     `json:"session_id,omitempty"`
 	Dir     string     `json:"dir,omitempty"`
+	Ref     string     `json:"ref,omitempty"` // what the plan was read from
 	Agreed  bool       `json:"agreed,omitempty"`
 }
 
@@ -155,6 +156,8 @@ type StandingPlan struct {
 	Pending int            `json:"pending"`          // tasks that wait for it
 	AtWork  []string       `json:"at_work"`          // names of its tasks at work
 	Paused  string         `json:"paused,omitempty"` // why it takes no more, until it is armed again
+	// File says that the plan's file is not what was armed: the client finds that out.
+	File string `json:"file_note,omitempty"`
 }
 
 // SplitRequest has an agent split a text into tasks, which are proposals until a person starts them.

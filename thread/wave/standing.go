@@ -247,9 +247,9 @@ func (s *Standing) toArm(all []plan.Armed, q ArmRequest) (plan.Armed, error) {
 	if err := s.c.fits(CheckRequest{Plan: named, Draft: true}, q.Agreed); err != nil {
 		return one, err
 	}
+	q.Plan.Name = name
 	hash, err := plan.Hash(*q.Plan)
-	one.Plan, one.Hash, one.Session, one.Dir = *q.Plan, hash, q.Session, q.Dir
-	one.Plan.Name = name
+	one.Plan, one.Hash, one.Session, one.Dir, one.Ref = *q.Plan, hash, q.Session, q.Dir, cleanLine(q.Ref)
 	return one, err
 }
 

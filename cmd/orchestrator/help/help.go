@@ -25,6 +25,7 @@ func Topics() []Topic {
 		{"agents", "The agents, how they are started, and the states of a thread"},
 		{"scripting", "Prompts from scripts: run, send, staged data, exit codes, JSON"},
 		{"runs", "Agents without a terminal: one prompt, its answer, a queue and an end"},
+		{"tasks", "Tasks that wait: added, split out of a text, taken by armed plans"},
 		{"bundles", "What agents are given before they begin: prepared, counted, shared"},
 		{"answers", "What ran, what it was given, what came of it, and what went wrong"},
 		{"outputs", "What came of executions: files, checks, insights; reports"},

@@ -23,6 +23,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 	archive := filepath.Join(t.TempDir(), "archive")
 	staged := r.Ok("stage")
 	theirs, byHand := r.Ok("session", "init", "what the person wants"), r.Ok("exec", "init", "what the person does", "--type", "person")
+	task := r.Ok("task", "add", "what the person wants done")
 	const alone = "only the user may do this"
 	refused := []struct {
 		words []string
@@ -135,6 +136,9 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"output", "collect", byHand, "--insights", "x"}, `"read"`}, {[]string{"output", "query", "--execution", byHand}, `"read"`},
 		{[]string{"output", "check", byHand}, `"start"`},
 		{[]string{"exec", "init", "x", "--type", "helper", "--session", theirs}, "is another's"}, {[]string{"session", "show", theirs}, `"read"`},
+		{[]string{"task", "add", "x"}, `"run"`}, {[]string{"task", "start", task}, "is another's"}, {[]string{"task", "show", task}, "is another's"}, {[]string{"task", "edit", task, "--title", "x"}, "is another's"},
+		{[]string{"task", "cancel", task}, "is another's"}, {[]string{"task", "split", "x"}, alone},
+		{[]string{"wave", "arm", "x"}, alone}, {[]string{"wave", "disarm", "x"}, alone}, {[]string{"wave", "armed"}, `"read"`},
 		{[]string{"queue", "list"}, `"read"`},
 		{[]string{"queue", "pause"}, alone},
 		{[]string{"queue", "resume", "demo"}, alone},
@@ -145,6 +149,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{"session", "init", "what the agent does", "--as", "mine"}, {"session", "list"}, {"session", "phase", "mine", "3"}, {"session", "task", "mine", "one"}, {"session", "show", "mine"},
 		{"exec", "init", "x", "--type", "helper", "--session", "mine", "--as", "my-1"}, {"exec", "query"}, {"exec", "show", "my-1"}, {"exec", "list", "--all"}, {"exec", "complete", "my-1", "--message", "done"},
 		{"output", "collect", "my-1", "--validation-results", "tests:pass", "--insights", "found"}, {"output", "query"}, {"output_collector", "query", "--session-id", "mine", "--format", "json"}, {"session", "report", "mine"}, {"synthesize_reports", "--session-id", "mine"}, {"session", "complete", "mine"}, {"execution_tracker", "query", "--limit", "5"},
+		{"task", "list"}, {"task", "list", "--all"},
 		{"stage"}, {"stage", "list"}, {"retrieve", staged}, {"context", "show", in.Name}, {"context", "base", in.Name}, {"context", "base"},
 		{"bundle", "list"}, {"bundle", "prepare", "--files", ".mcp.json"}, {"bundle", "show", "bundle-001"}, {"bundle", "explain", "bundle-001"}, {"bundle", "brief", "bundle-001"},
 		{"bundle", "budget", "--bundles", "bundle-001"}, {"context_manager", "track-budget", "--bundles", "bundle-001"},

@@ -1,6 +1,7 @@
 package verb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,14 +117,20 @@ func newVerb(c *cli) *cobra.Command {
 	return cmd
 }
 
+// agentOr returns an agent's name, or that of the configuration where none is given.
+func agentOr(c *cli, name string) (string, error) {
+	if name = cmp.Or(name, c.config.Agent); name == "" {
+		return "", usagef("no agent: use --agent (claude, codex, gemini, opencode, command, demo), " +
+			"or set `agent` in the configuration")
+	}
+	return name, nil
+}
+
 // agentArgs sets the agent and its arguments in a request.
 func agentArgs(c *cli, r *thread.NewRequest, rest []string) error {
-	if r.Agent == "" {
-		r.Agent = c.config.Agent
-	}
-	if r.Agent == "" {
-		return usagef("no agent: use --agent (claude, codex, gemini, opencode, command, demo), " +
-			"or set `agent` in the configuration")
+	var err error
+	if r.Agent, err = agentOr(c, r.Agent); err != nil {
+		return err
 	}
 	if len(rest) == 0 {
 		rest = r.Flags.Args // of a profile

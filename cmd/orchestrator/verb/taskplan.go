@@ -1,0 +1,54 @@
+package verb
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/thread/plan"
+	"orchestrator/thread/wave"
+)
+
+// findPlan reads a plan with all that it names, as the person has accepted it.
+func findPlan(c *cli, name string) (plan.Plan, error) { return readPlan(name) }
+
+// taskVars reads the values of variables as people write them: by the plan where it is here, and else as text.
+func taskVars(c *cli, name string, words []string) (map[string]json.RawMessage, error) {
+	if len(words) == 0 && name == "" {
+		return nil, nil
+	}
+	if name != "" {
+		p, err := findPlan(c, name)
+		if err == nil {
+			return checkedVars(p, words)
+		}
+		if !errors.Is(err, thread.ErrNotFound) {
+			return nil, err
+		}
+	}
+	p := plan.Plan{Variables: map[string]plan.Variable{}}
+	for _, w := range words {
+		of, _, _ := strings.Cut(w, "=")
+		p.Variables[of] = plan.Variable{}
+	}
+	return planVars(p, words)
+}
+
+// checkedVars reads values of a plan's variables, and checks that it can begin with them.
+func checkedVars(p plan.Plan, words []string) (map[string]json.RawMessage, error) {
+	vars, err := planVars(p, words)
+	if err != nil {
+		return nil, err
+	}
+	_, findings := plan.Values(p, vars)
+	for _, f := range findings {
+		if f.Level == plan.Wrong {
+			return nil, f.Err()
+		}
+	}
+	return vars, nil
+}
+
+// offeredPlans are the plans that an agent may propose for the tasks in a text.
+func offeredPlans(c *cli) []wave.Offered { return nil }
