@@ -122,6 +122,8 @@ type RunsConfig struct {
 	Ended func(exec.Execution)
 	// Parted is called with each execution of a plan's task whose stored state has changed. It must not block. May be nil.
 	Parted func(exec.Execution)
+	// Reported is called with what the agent of an execution of a plan's task reports. It must not block. May be nil.
+	Reported func(exec.ID, thread.RunEvent)
 	// Models are those of the tiers; Caps hold for threads that have none of their own: see exec.Capped.
 	Models exec.Models
 	Caps   thread.Caps

@@ -178,6 +178,9 @@ func (m *Executions) SetQueue(ctx context.Context, c exec.QueueChange) (exec.Que
 	return m.dispatcher.report(), nil
 }
 
+// Asking reports whether a request of an execution to its model has not ended.
+func (m *Executions) Asking(id exec.ID) bool { return m.open.asking(id) }
+
 // Pending reports whether executions wait or run: the server is needed.
 func (m *Executions) Pending() bool { return m.open.any() }
 

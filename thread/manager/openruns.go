@@ -191,8 +191,13 @@ func standing(x exec.Execution) thread.RunPiece {
 func (o *openRuns) report(id exec.ID, p thread.RunPiece) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if _, known := o.open[id]; known {
-		o.hub.Report(id, p)
+	x, known := o.open[id]
+	if !known {
+		return
+	}
+	o.hub.Report(id, p)
+	if o.cfg.Runs.Reported != nil && p.Event != nil && x.Part.Task != "" {
+		o.cfg.Runs.Reported(id, *p.Event)
 	}
 }
 
