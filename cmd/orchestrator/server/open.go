@@ -40,7 +40,7 @@ import (
 func New(ctx context.Context, cfg Options) (app *Server, err error) {
 	a := &Server{Options: cfg, stop: make(chan struct{})}
 	for _, open := range []func(context.Context) error{a.openStore, a.openClock, a.openStaging, a.openMasks, a.openAgents,
-		a.openMCP, a.openWork, a.openManager, a.openRecord, a.openWaves, a.openGateway, a.openRetention, a.listen} {
+		a.openMCP, a.openWork, a.openManager, a.openRecord, a.openWaves, a.openParts, a.openGateway, a.openRetention, a.listen} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, a.Close())
 		}

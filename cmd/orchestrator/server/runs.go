@@ -5,19 +5,15 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 
 	"orchestrator/checkpoint/witness"
 	"orchestrator/checkpoint/workdb"
-	"orchestrator/cmd/orchestrator/config"
 	"orchestrator/thread"
-	"orchestrator/thread/grant"
 	"orchestrator/thread/manager"
 	"orchestrator/thread/manager/runs"
 	"orchestrator/thread/work"
@@ -79,11 +75,12 @@ func (a *Server) watched(s work.Record) work.Record {
 func (a *Server) runsConfig() manager.RunsConfig {
 	c := a.Config.Runs
 	a.settler = newSettler(a.Log)
+	a.parts = &parts{settle: a.settler.put}
 	r := manager.RunsConfig{
 		OnFail: work.OnFail(c.OnFail), Tries: c.Retries, Fallbacks: c.Fallback,
 		Deadline: c.Deadline, Lost: work.Policy(c.Lost), Dispose: dispose(c), Asks: thread.Asks(c.Asks),
 		Limits: work.Limits{All: c.Parallel, Agents: c.Agents, Accounts: c.Accounts}, Why: "runs.parallel", Stage: a.stageOutput,
-		Models: c.Tiers, Caps: c.Caps, Ended: a.settler.put, Parted: a.parted,
+		Models: c.Tiers, Caps: c.Caps, Ended: a.parts.ended, Parted: a.parts.stands, Reported: a.parts.heard,
 	}
 	if a.executions != nil {
 		r.Store = a.watched(a.executions)
@@ -93,20 +90,6 @@ func (a *Server) runsConfig() manager.RunsConfig {
 		r.Limits.All, r.Why = runs.DefaultParallel(runtime.NumCPU(), memory())
 	}
 	return r
-}
-
-// runBounds is what the runs may be that agents start: of the agent of new threads, and of those that the table of runs
-// names.
-func runBounds(c config.Config) grant.Bounds {
-	agents := slices.Collect(maps.Keys(c.Runs.Agents))
-	if c.Agent != "" {
-		agents = append(agents, c.Agent)
-	}
-	return grant.Bounds{
-		Agents: agents, Deadline: c.Runs.Deadline, Lost: work.Policy(c.Runs.Lost), Dispose: dispose(c.Runs),
-		OnFail: work.OnFail(c.Runs.OnFail), Fallbacks: c.Runs.Fallback,
-		Tiers: c.Runs.Tiers, Caps: c.Runs.Caps,
-	}
 }
 
 // openWitness opens what gives read-only runs their places. Those that a killed server left are removed in the background.
@@ -130,13 +113,6 @@ func (a *Server) openWitness(files *keptFiles) work.Witness {
 func (a *Server) stageOutput(ctx context.Context, r thread.StageRequest, data io.Reader) (thread.Token, error) {
 	d, err := a.staging.Stage(ctx, r, data)
 	return d.Token, err
-}
-
-func dispose(c config.Runs) work.Disposal {
-	if c.Dispose == "keep" {
-		return work.DisposeKeep
-	}
-	return work.Disposal(c.Dispose)
 }
 
 // memory is how much memory the machine has, 0 if that is not known.

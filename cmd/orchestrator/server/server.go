@@ -80,6 +80,7 @@ type Server struct {
 	kept        work.Keeper // the same as a whole; one that refuses all if it cannot be used
 	record      *record.Book
 	settler     *settler
+	parts       *parts
 	waves       *wave.Waves
 	standing    standing
 	setup       *setup.Setup // nil without a repository

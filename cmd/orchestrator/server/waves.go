@@ -31,13 +31,6 @@ func (a *Server) openWaves(context.Context) error {
 	return nil
 }
 
-// parted takes that an execution of a plan's task has another state.
-func (a *Server) parted(x work.Execution) {
-	if a.waves != nil {
-		a.waves.Heard(x)
-	}
-}
-
 // over has armed plans look for more once a task has ended.
 func (a *Server) over(plan.Task) {
 	if s := a.standing.armed; s != nil {
