@@ -62,6 +62,9 @@ func (e *Engine) answer(t *running, r AnswerRequest) error {
 		return err
 	}
 	failpoint.Hit("wave.answered")
+	if n.AtWork() && r.Yes { // it begins again
+		e.ends(t.name, n, "stuck: "+n.Stalled)
+	}
 	e.next(t)
 	return nil
 }

@@ -84,7 +84,7 @@ func (e *Engine) cancel(t *running, agent string) error {
 	}
 	failpoint.Hit("wave.cancelled")
 	for _, n := range working {
-		e.ends(t.name, n)
+		e.ends(t.name, n, "its task was cancelled")
 	}
 	e.next(t)
 	if cancelled == 0 {
@@ -94,15 +94,15 @@ func (e *Engine) cancel(t *running, agent string) error {
 }
 
 // ends ends the run of a round that is over. One that is being accepted is ended once it is.
-func (e *Engine) ends(task string, n plan.Node) {
+func (e *Engine) ends(task string, n plan.Node, why string) {
 	e.aside(func() {
 		x, ok, err := e.cfg.Runs.Find(e.ctx, thread.Part{Task: task, Agent: n.Agent, Round: n.Round})
 		if err == nil && ok && !x.State.Final() {
-			err = e.cfg.Runs.Cancel(e.ctx, x.ID, "its task was cancelled")
+			err = e.cfg.Runs.Cancel(e.ctx, x.ID, why)
 		}
 		if err != nil && e.ctx.Err() == nil {
 			e.cfg.Log.Warn("end the run of an agent", "task", task, "agent", n.Agent, "err", err)
-			e.later(task, func(*running) { e.ends(task, n) })
+			e.later(task, func(*running) { e.ends(task, n, why) })
 		}
 	})
 }

@@ -45,7 +45,7 @@ func (e *Engine) stuck(t *running, of thread.Part, why string) {
 		e.settle(t, n, func(n *plan.Node) {
 			n.State, n.Reason, n.Ended, n.Stalled, n.Question, n.Asks = plan.NodeFailed, "stuck: "+why, e.cfg.Now(), why, "", ""
 		})
-		e.ends(n, why)
+		e.ends(t.name, n, "stuck: "+why)
 	default:
 		_, err := e.change(t, []string{n.Agent}, func(n *plan.Node) error {
 			n.Stalled = why
@@ -87,15 +87,8 @@ func (e *Engine) beginsAgain(t *running, was plan.Node, why string) {
 		e.retry(t, "begin an agent again", err)
 		return
 	}
-	e.ends(was, why)
+	e.ends(t.name, was, "stuck: "+why)
 	e.start(t, nodes[0])
-}
-
-// ends ends the run of a round that is over.
-func (e *Engine) ends(n plan.Node, why string) {
-	if n.Execution != "" {
-		e.cancelRun(n.Execution, "stuck: "+why)
-	}
 }
 
 // tells adds a remark to a task.
