@@ -12,14 +12,15 @@ import (
 	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 	"orchestrator/thread/api"
+	"orchestrator/thread/wave"
 )
 
 func inboxVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "inbox", Short: "List everything that is open for you, the most urgent first", Args: exactly(),
-		Long: "List everything that is open for you in all threads, the most urgent first: questions of agents, prompts that\n" +
-			"were cut off, merges with conflicts, limits, offers, MCP servers to accept, agents that can be resumed, answers that\n" +
-			"nobody has read.",
+		Long: "List everything that is open for you in all threads, the most urgent first: questions of agents, what tasks of\n" +
+			"plans ask (`approve` and `deny` answer it), prompts that were cut off, merges with conflicts, limits, offers, MCP\n" +
+			"servers to accept, agents that can be resumed, answers that nobody has read.",
 		RunE: c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 			list, err := api.List.Do(ctx, cl, api.None{})
 			if err != nil {
@@ -29,7 +30,11 @@ func inboxVerb(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			items := thread.Inbox(list, nil, servers.Servers)
+			tasks, err := api.WaveGlance.Do(ctx, cl, wave.GlanceRequest{})
+			if err != nil {
+				return err
+			}
+			items := thread.Inbox(list, tasks.Asked(), servers.Servers)
 			if items == nil {
 				items = []thread.InboxItem{}
 			}

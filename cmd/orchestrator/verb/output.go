@@ -21,7 +21,7 @@ import (
 //
 // bare is the output without that writer. A test checks that it is used only by:
 //
-//   - the screen, whose painter draws only cells of its own making,
+//   - the screen and the watcher of a task, which draw only cells of their own making,
 //   - the demo agent, whose terminal belongs to the server, as any agent's does,
 //   - the doctor and the question about a wide folder, which inspect it and write nothing,
 //   - staged data that does not go to a terminal: it comes back byte for byte.

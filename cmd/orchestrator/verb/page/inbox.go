@@ -14,7 +14,7 @@ const mostText = 70
 // Inbox prints a table of what is open.
 func Inbox(w io.Writer, items []thread.InboxItem, now time.Time) {
 	var t Columns
-	t.Row("KIND", "AGE", "THREAD", "ABOUT")
+	t.Row("KIND", "AGE", "NAME", "ABOUT")
 	for _, i := range items {
 		age := ""
 		if !i.Since.IsZero() {
