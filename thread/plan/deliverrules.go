@@ -16,8 +16,8 @@ import (
 // MaxData is how many bytes of data one version may have; what is larger is handed over as a file.
 const MaxData = 16 << 20
 
-// maxFiles is how many files one version may have.
-const maxFiles = 10_000
+// MaxFiles is how many files one version may have.
+const MaxFiles = 10_000
 
 // Delivered returns a version of what a node hands over as stores keep it; current is the one so far, nil for none. With the
 // same content that is returned, with ErrSame.
@@ -28,8 +28,8 @@ func Delivered(h HandOver, n Node, current *HandOver, now time.Time) (HandOver, 
 	case len(h.Data) > MaxData:
 		return HandOver{}, thread.Hint(thread.Kindf(thread.ErrInvalid, "%s hands over %d bytes of data, the limit is %d", n.Agent, len(h.Data), MaxData),
 			"hand it over as a file")
-	case len(h.Files) > maxFiles:
-		return HandOver{}, thread.Kindf(thread.ErrInvalid, "%s hands over %d files, the limit is %d", n.Agent, len(h.Files), maxFiles)
+	case len(h.Files) > MaxFiles:
+		return HandOver{}, thread.Kindf(thread.ErrInvalid, "%s hands over %d files, the limit is %d", n.Agent, len(h.Files), MaxFiles)
 	}
 	h.Type = cmp.Or(h.Type, OutputJSON)
 	if !slices.Contains([]OutputType{OutputJSON, OutputDoc, OutputSheet, OutputImage, OutputText}, h.Type) {

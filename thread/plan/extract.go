@@ -176,17 +176,26 @@ func before(text string) string {
 
 // check says what is too much or missing.
 func (c *Contract) check(a Agent, data bool) error {
+	if err := c.size(); err != nil {
+		return err
+	}
 	switch {
-	case len(c.Data) > MaxData:
-		return refuse("output_data has %s, more than %s. Hand it over as a file", thread.Bytes(int64(len(c.Data))), thread.Bytes(MaxData))
-	case len(c.Files) > maxFiles:
-		return refuse("%d files are more than %d", len(c.Files), maxFiles)
+	case len(c.Files) > MaxFiles:
+		return refuse("%d files are more than %d", len(c.Files), MaxFiles)
 	case a.Output == OutputImage && len(c.Files) == 0 && len(a.Deliver) == 0:
 		return refuse(`an image is handed over as a file: {"summary": "...", "files": ["picture.png"]}`)
 	case !data && len(c.Files) == 0 && len(a.Deliver) == 0:
 		return refuse("there is neither output_data nor a file")
 	case len(c.Summary) > maxSummary:
 		return refuse("the summary has %d bytes, more than %d", len(c.Summary), maxSummary)
+	}
+	return nil
+}
+
+// size refuses what is too large for a row.
+func (c *Contract) size() error {
+	if len(c.Data) > MaxData {
+		return refuse("output_data has %s, more than %s. Hand it over as a file", thread.Bytes(int64(len(c.Data))), thread.Bytes(MaxData))
 	}
 	return nil
 }
@@ -254,6 +263,35 @@ func bare(said string, found []candidate, broken error, a Agent, meets func(json
 		return Contract{Data: json.RawMessage(text)}, nil
 	}
 	return Contract{}, refuse("there is no JSON object in the final message")
+}
+
+// ReadData checks what is handed over by itself, without a message around it, and returns it as it is kept: of OutputJSON one
+// JSON value, byte for byte but for space around it, of other types a text as a JSON string.
+func ReadData(text string, a Agent, meets func(json.RawMessage) error) (json.RawMessage, error) {
+	text = strings.TrimPrefix(text, "\ufeff")
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return nil, refuse("it has bytes that are no text. Hand them over as a file")
+	}
+	if !a.json() {
+		c := Contract{Data: Quote(text)}
+		return c.Data, c.size()
+	}
+	from := len(text) - len(strings.TrimLeft(text, " \t\r\n"))
+	end, err := value(text, from)
+	if err != nil {
+		return nil, refuse("it is no JSON value: at %s, %s", place(text, err.at), err.what)
+	}
+	if strings.Trim(text[end:], " \t\r\n") != "" {
+		return nil, refuse("it is more than one JSON value: the first one ends at %s", place(text, end))
+	}
+	c := Contract{Data: json.RawMessage(text[from:end])}
+	if err := c.size(); err != nil || meets == nil {
+		return c.Data, err
+	}
+	if err := meets(c.Data); err != nil {
+		return nil, refuse("output_data does not meet its schema: %w", err)
+	}
+	return c.Data, nil
 }
 
 // Quote returns a text as a JSON string, with <, > and & as they are.

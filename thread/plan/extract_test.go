@@ -114,7 +114,7 @@ func TestExtractSaysWhatToMend(t *testing.T) {
 		{"a picture in words", "a cat", Agent{Output: OutputImage}, "an image is handed over as a file"},
 		{"neither data nor file", `{"files": []}`, Agent{Output: OutputSheet}, "neither output_data nor a file"},
 		{"too large", `{"output_data": "` + strings.Repeat("x", MaxData) + `"}`, plain, "Hand it over as a file"},
-		{"too many files", `{"output_data": 1, "files": ["a"` + strings.Repeat(`,"a"`, maxFiles) + `]}`, plain, "10001 files are more than 10000"},
+		{"too many files", `{"output_data": 1, "files": ["a"` + strings.Repeat(`,"a"`, MaxFiles) + `]}`, plain, "10001 files are more than 10000"},
 	} {
 		meets := func(json.RawMessage) error { return nil }
 		if len(c.agent.Schema) > 0 {

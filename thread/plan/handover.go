@@ -36,6 +36,9 @@ type HandOver struct {
 	Created   time.Time `json:"created_at"`
 }
 
+// HandedOver is the label of staged data that is a part of what an agent handed over: its token opens along an edge only.
+const HandedOver = "handed-over"
+
 // File is a file that is handed over by its content.
 type File struct {
 	Path  string       `json:"path"` // in the folder of whoever handed it over, with slashes

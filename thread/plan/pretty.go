@@ -17,7 +17,12 @@ const (
 // pretty returns a JSON value over lines, indented by two, and else as it was written: the order of keys, numbers and
 // characters stay. It is "" and false for one that is too large, without having made it; its text is JSON.
 func pretty(value string) (string, bool) {
-	if size, depth := measure(value); size > maxPretty || depth > maxNested {
+	return indented(value, maxPretty)
+}
+
+// indented is pretty with another bound in bytes.
+func indented(value string, most int) (string, bool) {
+	if size, depth := measure(value, most); size > most || depth > maxNested {
 		return "", false
 	}
 	var b bytes.Buffer
@@ -27,8 +32,9 @@ func pretty(value string) (string, bool) {
 	return b.String(), true
 }
 
-// measure returns at least the size of a JSON value once it is indented, and how deep it is nested.
-func measure(value string) (size, depth int) {
+// measure returns at least the size of a JSON value once it is indented, and how deep it is nested. It ends where it is more
+// than most.
+func measure(value string, most int) (size, depth int) {
 	open, quoted := 0, false
 	size = len(value)
 	for i := 0; i < len(value); i++ {
@@ -50,7 +56,7 @@ func measure(value string) (size, depth int) {
 		case c == ':':
 			size++
 		}
-		if size > maxPretty {
+		if size > most {
 			return size, depth
 		}
 	}

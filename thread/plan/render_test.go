@@ -334,7 +334,7 @@ func TestPrettyKeepsAllButSpace(t *testing.T) {
 		if got, ok := pretty(in); !ok || got != want {
 			t.Errorf("%q: %q %v", in, got, ok)
 		}
-		if size, _ := measure(in); size < len(strings.TrimSpace(in)) {
+		if size, _ := measure(in, maxPretty); size < len(strings.TrimSpace(in)) {
 			t.Error(in, size)
 		}
 	}

@@ -23,6 +23,10 @@ type Config struct {
 	World func() plan.World
 	// Staged keeps what is handed over by token.
 	Staged Staged
+	// Given puts data where the agent of a round may read it, and nobody else's, and returns the file's path.
+	Given func(part thread.Part, name string, data []byte) (string, error)
+	// Thread returns a thread: whose agent asks follows from it.
+	Thread func(context.Context, thread.ID) (thread.Thread, error)
 	// Changed tells clients that a task has changed; it must not block.
 	Changed func(task string)
 	// Over is told of each task of this server that is final; it must not block. May be nil.
@@ -83,7 +87,9 @@ type Schemas = plan.Schemas
 // Staged keeps staged data.
 type Staged interface {
 	Stage(ctx context.Context, r thread.StageRequest, data io.Reader) (thread.Staged, error)
-	Retrieve(token thread.Token, part thread.Selection) (io.ReadCloser, error)
+	Retrieve(token thread.Token, part thread.Selection) (thread.StagedData, error)
+	// Find returns what is staged under a token, or the only one of what may says yes to that begins so.
+	Find(token string, may func(thread.Staged) bool) (thread.Staged, error)
 }
 
 // Author is who asks: the zero value is the person.

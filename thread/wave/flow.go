@@ -386,18 +386,10 @@ func (e *Engine) delivered(t *running, was plan.Node, x work.Execution, nodes []
 		}
 		e.look(t)
 	case passing(err):
-		e.later(t.name, func(t *running) {
-			if t.board == nil {
-				e.look(t)
-			} else if n, ok := e.round(t, was); ok {
-				e.deliver(t, n, x)
-			}
-		})
+		e.deliverLater(t, was, x, err)
+	case errors.Is(err, thread.ErrInvalid):
+		e.mend(t, n, x, err)
 	default:
-		e.settle(t, n, func(n *plan.Node) {
-			n.Question, n.Asks, n.Stalled = "", "", ""
-			n.State, n.Reason, n.Ended = plan.NodeFailed, reason(err), e.cfg.Now()
-			n.Execution, n.Exec, n.Thread = x.ID, x.Name, x.Thread
-		})
+		e.refuses(t, n, x, err)
 	}
 }

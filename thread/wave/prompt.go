@@ -49,7 +49,9 @@ func Once(a plan.Agent, session string) thread.Once {
 func (e *Engine) prompt(t plan.Task, n plan.Node) (string, error) {
 	r := plan.Rendering{
 		Plan: t.Plan, Agent: n.Agent, Task: t, Reads: n.Reads, Upstream: map[string]plan.HandOver{}, Missing: map[string]string{},
-		Count: e.cfg.Count, Place: e.place,
+		Count: e.cfg.Count, Place: func(h plan.HandOver) (plan.Placed, error) {
+			return e.cfg.place(e.ctx, thread.Part{Task: t.Name, Agent: n.Agent, Round: n.Round}, h)
+		},
 	}
 	for _, up := range n.Reads {
 		v := n.Given[up]
@@ -96,22 +98,4 @@ func gatesOf(p *plan.Plan) map[string]bool {
 		}
 	}
 	return gates
-}
-
-// place puts what is too large for a prompt where the agent can read it.
-func (e *Engine) place(h plan.HandOver) (plan.Placed, error) {
-	if e.cfg.Staged == nil {
-		return plan.Placed{Token: h.Token}, nil
-	}
-	if h.Token == "" {
-		s, err := e.cfg.Staged.Stage(e.ctx, thread.StageRequest{Thread: h.By}, strings.NewReader(h.Data))
-		if err != nil {
-			return plan.Placed{}, err
-		}
-		h.Token = s.Token
-		if err := e.cfg.Store.SetToken(e.ctx, h.Task, h.Agent, h.Version, h.Token); err != nil {
-			return plan.Placed{}, err
-		}
-	}
-	return plan.Placed{Token: h.Token}, nil
 }

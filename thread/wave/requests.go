@@ -195,3 +195,21 @@ type GetRequest struct {
 	Agent   string `json:"agent_name"`
 	Version int    `json:"version,omitempty"`
 }
+
+// PutAnswer is what became of what was handed over.
+type PutAnswer struct {
+	plan.HandOver
+	// Same is set if the current version is the same: nothing was stored.
+	Same bool `json:"same,omitempty"`
+	// Stale are the agents that were given another version: nothing of them begins again by itself.
+	Stale []string `json:"stale,omitempty"`
+}
+
+// HandedRequest lists what was handed over: current versions, or all.
+type HandedRequest struct {
+	Task   string `json:"task_id,omitempty"` // an agent's own if empty; for a person, of all tasks
+	Agent  string `json:"agent_name,omitempty"`
+	All    bool   `json:"all,omitempty"`
+	Before string `json:"before,omitempty"` // only older ones than this id
+	Limit  int    `json:"limit,omitempty"`
+}

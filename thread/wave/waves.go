@@ -15,14 +15,15 @@ import (
 
 // Waves is the use cases of plans at work.
 type Waves struct {
-	cfg    Config
-	engine *Engine
+	cfg     Config
+	engine  *Engine
+	reading *reading
 }
 
 // New returns the use cases. Nothing is at work before Run.
 func New(c Config) *Waves {
 	c = c.filled()
-	return &Waves{cfg: c, engine: newEngine(c)}
+	return &Waves{cfg: c, engine: newEngine(c), reading: &reading{cfg: c, refused: map[thread.ID]int{}}}
 }
 
 // Work goes on with the tasks of this server, until ctx ends. Then it waits for the steps that have begun.

@@ -49,13 +49,17 @@ func (f *Folder) Close() error { return f.root.Close() }
 
 // Name returns a path as it is handed over: relative to the folder, with slashes. The agent may give it as an absolute one.
 func (f *Folder) Name(given string) (string, error) {
-	name := given
-	if filepath.IsAbs(name) {
-		if rel, err := filepath.Rel(f.dir, name); err == nil {
-			name = rel
+	if filepath.IsAbs(given) {
+		if rel, err := filepath.Rel(f.dir, given); err == nil {
+			return Named(rel)
 		}
 	}
-	name = filepath.ToSlash(filepath.Clean(name))
+	return Named(given)
+}
+
+// Named returns a relative path as it is handed over.
+func Named(given string) (string, error) {
+	name := filepath.ToSlash(filepath.Clean(given))
 	switch {
 	case given == "" || name == "." || !filepath.IsLocal(name):
 		return "", wrong("%q is no file in your folder. Name files by their paths in it", shown(given))
