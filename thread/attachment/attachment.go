@@ -36,6 +36,12 @@ func (f Folder) Make() error {
 	return root.Close()
 }
 
+// There reports whether there is such a folder.
+func (f Folder) There() bool {
+	info, err := os.Lstat(f.dir)
+	return err == nil && info.IsDir()
+}
+
 // Empty reports whether the folder has no files.
 func (f Folder) Empty() bool {
 	d, err := os.Open(f.dir)

@@ -77,9 +77,8 @@ type Config struct {
 	Mend func(context.Context, thread.ID) (said string, err error)
 	// MCP controls the MCP servers of agents; nil leaves them to the agents.
 	MCP thread.MCP
-	// Readable returns more folders that the agent of a thread may read without asking, given the thread's parent or "";
-	// nil for none.
-	Readable func(id, parent thread.ID) ([]string, error)
+	// Readable returns more folders that the agent of a thread may read without asking; nil for none.
+	Readable func(thread.Thread) ([]string, error)
 	// Stage stores what is too large for a handoff under a token, and says where it is; nil for files only.
 	Stage func(context.Context, thread.StageRequest, io.Reader) (thread.StagedInfo, error)
 	// Runs is how agents work without a terminal.

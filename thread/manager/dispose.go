@@ -35,8 +35,16 @@ func disposeAgain() []time.Duration {
 }
 
 // disposes disposes of the worktree of an execution that has ended, in the background. What never ran has none; that of
-// one whose fallback goes on is what the fallback works in, and stays.
+// one whose fallback goes on is what the fallback works in, and stays. Of an agent of a plan that has completed it stays until
+// what it hands over is stored: see Parts.Dispose.
 func (m *Merges) disposes(x exec.Execution) {
+	if x.Part.Task == "" || x.State != exec.Completed {
+		m.disposed(x)
+	}
+}
+
+// disposed is disposes for any execution.
+func (m *Merges) disposed(x exec.Execution) {
 	if x.Dispose != exec.DisposeKeep && x.State != exec.Lost && x.Process != "" && x.Instead == "" {
 		m.disposesIn(0, x, disposeAgain())
 	}

@@ -526,11 +526,11 @@ func TestPrimerKeepsItsBudgetAndItsFilesPrivate(t *testing.T) {
 		}
 	}, func(w *world) {
 		w.cfg.Limits.Primer = 800
-		w.cfg.Readable = func(id, parent thread.ID) ([]string, error) {
+		w.cfg.Readable = func(t thread.Thread) ([]string, error) {
 			if !masked.Load() {
 				return nil, errors.New("not now")
 			}
-			return []string{"/masked/" + string(id), "/masked/" + string(parent)}, nil
+			return []string{"/masked/" + string(t.ID), "/masked/" + string(t.Parent)}, nil
 		}
 	})
 }

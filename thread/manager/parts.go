@@ -20,6 +20,7 @@ type Parts struct {
 	executions *Executions
 	prompts    *Prompts
 	budgets    *Budgets
+	merges     *Merges
 
 	mu      sync.Mutex // guards threads
 	threads map[thread.Part][]thread.ID
@@ -132,6 +133,10 @@ func (m *Parts) Cancel(ctx context.Context, id exec.ID, why string) error {
 	}
 	return err
 }
+
+// Dispose disposes of the worktree of an execution that has completed, in the background, once nothing of it is handed over any
+// more. If the server ends before, the worktree stays.
+func (m *Parts) Dispose(x exec.Execution) { m.merges.disposed(x) }
 
 // Budget sets what a group of runs may spend.
 func (m *Parts) Budget(ctx context.Context, group string, b thread.Budget) error {

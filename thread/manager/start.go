@@ -430,7 +430,7 @@ func (l *run) readDirs(t thread.Thread) ([]string, error) {
 	if l.cfg.Readable == nil {
 		return dirs, nil
 	}
-	more, err := l.cfg.Readable(t.ID, t.Parent)
+	more, err := l.cfg.Readable(t)
 	if err != nil {
 		// The agent runs without: it asks before it reads there.
 		l.notices.post(l.live.id, thread.LevelWarn, "the agent may have to ask before it reads masked tool results: %v", err)

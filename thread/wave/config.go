@@ -77,6 +77,9 @@ type Runs interface {
 	Again(ctx context.Context, of thread.ID, text string) (work.Execution, error)
 	// Cancel ends an execution; one that has ended is none to cancel, and no error.
 	Cancel(ctx context.Context, id work.ID, why string) error
+	// Dispose does with the worktree of an execution that has completed as its plan says, unless something works in it. Before,
+	// it stays. It does not block.
+	Dispose(x work.Execution)
 	// Budget sets what a group of runs may spend.
 	Budget(ctx context.Context, group string, b thread.Budget) error
 }

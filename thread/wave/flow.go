@@ -377,9 +377,11 @@ func (e *Engine) delivered(t *running, was plan.Node, x work.Execution, nodes []
 		e.look(t)
 	case err == nil:
 		failpoint.Hit("wave.delivered")
+		e.cfg.Runs.Dispose(x)
 		e.put(t, nodes)
 		e.next(t)
 	case !ok: // it was cancelled meanwhile
+		e.cfg.Runs.Dispose(x)
 	case errors.Is(err, work.ErrFence):
 		if n.Fence == was.Fence { // somebody else has written
 			t.board = nil

@@ -59,12 +59,12 @@ func (e *Engine) deliverLater(t *running, was plan.Node, x work.Execution, err e
 
 // first reports whether no execution of the same round is older in a thread.
 func (c Config) first(ctx context.Context, x work.Execution) (bool, error) {
-	list, err := c.Record.Recorded(ctx, work.RecordQuery{Thread: x.Thread, Limit: 1000})
+	list, err := c.Record.Recorded(ctx, work.RecordQuery{Part: x.Part, Limit: 1000})
 	if err != nil {
 		return false, err
 	}
 	for _, other := range list {
-		if other.ID != x.ID && other.Part == x.Part && other.Created.Before(x.Created) {
+		if other.ID != x.ID && other.Thread == x.Thread && other.Created.Before(x.Created) {
 			return false, nil
 		}
 	}
@@ -73,6 +73,7 @@ func (c Config) first(ctx context.Context, x work.Execution) (bool, error) {
 
 // refuses has a node fail whose agent handed over what cannot be used. What it has said stays readable in its thread.
 func (e *Engine) refuses(t *running, n plan.Node, x work.Execution, problem error) {
+	e.cfg.Runs.Dispose(x)
 	e.settle(t, n, func(n *plan.Node) {
 		n.Question, n.Asks, n.Stalled = "", "", ""
 		n.State, n.Reason, n.Ended = plan.NodeFailed, "handed over what cannot be used: "+reason(problem), e.cfg.Now()

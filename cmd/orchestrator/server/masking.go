@@ -132,13 +132,18 @@ func (l lineage) Lineage(id thread.ID) (parent thread.ID, last time.Time) {
 	return s.Parent, last
 }
 
-// readable returns the folders with what is masked in a thread's conversation.
-func (a *Server) readable(id, parent thread.ID) ([]string, error) {
-	set, err := a.masks.Thread(id, parent)
-	if err != nil {
-		return nil, err
+// readable returns the folders with what is masked in a thread's conversation, and with what others handed over to its round
+// of a plan.
+func (a *Server) readable(t thread.Thread) ([]string, error) {
+	var dirs []string
+	if given := a.given(t.Once.Part); given.There() {
+		dirs = append(dirs, given.Dir())
 	}
-	return set.Dirs(), nil
+	set, err := a.masks.Thread(t.ID, t.Parent)
+	if err != nil {
+		return dirs, err
+	}
+	return append(dirs, set.Dirs()...), nil
 }
 
 // contexts has the operations on contexts for the daemon.

@@ -2,9 +2,12 @@ package server
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
 
 	"orchestrator/cmd/orchestrator/planfile"
 	"orchestrator/thread"
+	"orchestrator/thread/attachment"
 	"orchestrator/thread/plan"
 	"orchestrator/thread/wave"
 	"orchestrator/thread/work"
@@ -17,7 +20,8 @@ func (a *Server) openWaves(context.Context) error {
 		Store: a.plans(), Record: a.kept, Runs: a.manager.Parts, Agent: a.Config.Agent, Count: a.counter.Count, Log: a.Log,
 		Changed: func(task string) { a.manager.Executions.Touched(work.Touched{Plan: task}) },
 		Over:    a.over, Notice: a.taskNotice,
-		Root: a.Project.Root, Schemas: world.Schemas, World: func() plan.World { return world },
+		Root: a.Project.Root, Schemas: world.Schemas, World: func() plan.World { return world }, Staged: a.staging, Thread: a.store.Thread,
+		Given: func(part thread.Part, name string, data []byte) (string, error) { return a.given(part).Put(name, data) },
 	}
 	c.Host, c.User = a.recordedAt()
 	c.Server = c.Host + ":" + a.Project.Root
@@ -29,6 +33,14 @@ func (a *Server) openWaves(context.Context) error {
 	a.standing = newStanding(c, a.waves)
 	a.service(a.standing.armed.Run)
 	return nil
+}
+
+// given is the folder of files that the agent of a round may read, and those of no other.
+func (a *Server) given(part thread.Part) attachment.Folder {
+	if part.Task == "" {
+		return attachment.Folder{}
+	}
+	return attachment.At(filepath.Join(a.Project.StateDir(), "given", part.Task, fmt.Sprintf("%s.%d", part.Agent, part.Round)))
 }
 
 // over has armed plans look for more once a task has ended.
