@@ -2,9 +2,12 @@ package wave_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,10 +18,8 @@ import (
 
 	planmemory "orchestrator/checkpoint/plantest/memory"
 	"orchestrator/checkpoint/worktest/memory"
-	"orchestrator/contextmgr/staging"
 	"orchestrator/thread"
 	"orchestrator/thread/plan"
-	"orchestrator/thread/private"
 	"orchestrator/thread/wave"
 	"orchestrator/thread/work"
 )
@@ -29,7 +30,7 @@ type hands struct {
 	*wave.Waves
 	plans  plan.Store
 	record *memory.Store
-	staged *staging.Store
+	staged *stager
 	dir    string // of the agents
 	given  map[string]string
 
@@ -37,6 +38,47 @@ type hands struct {
 	threads map[thread.ID]thread.Thread
 	asked   []string // prompts, oldest first
 }
+
+// stager keeps staged data in memory.
+type stager struct {
+	mu   sync.Mutex
+	data map[thread.Token]string
+	all  map[thread.Token]thread.Staged
+}
+
+func (s *stager) Stage(_ context.Context, r thread.StageRequest, data io.Reader) (thread.Staged, error) {
+	b, err := io.ReadAll(data)
+	sum := sha256.Sum256(b)
+	d := thread.Staged{Token: thread.NewToken(), Labels: r.Labels, Thread: r.Thread, Bytes: int64(len(b)), SHA256: hex.EncodeToString(sum[:])}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.data[d.Token], s.all[d.Token] = string(b), d
+	return d, err
+}
+
+func (s *stager) Retrieve(t thread.Token, _ thread.Selection) (thread.StagedData, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text, ok := s.data[t]
+	if !ok {
+		return nil, thread.ErrNotFound
+	}
+	return opened{strings.NewReader(text)}, nil
+}
+
+func (s *stager) Find(token string, _ func(thread.Staged) bool) (thread.Staged, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d, ok := s.all[thread.Token(token)]
+	if !ok {
+		return d, thread.ErrNotFound
+	}
+	return d, nil
+}
+
+type opened struct{ *strings.Reader }
+
+func (opened) Close() error { return nil }
 
 // schemas wants objects with a field "n".
 type schemas struct{}
@@ -54,11 +96,7 @@ func (schemas) Check(_, value json.RawMessage) error {
 func newHands(t *testing.T) *hands {
 	t.Helper()
 	h := &hands{T: t, plans: planmemory.New(time.Now), record: memory.New(time.Now), dir: t.TempDir(), threads: map[thread.ID]thread.Thread{}, given: map[string]string{}}
-	folder, err := private.Make(t.TempDir(), "staging")
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.staged = staging.New(folder, staging.Config{})
+	h.staged = &stager{data: map[thread.Token]string{}, all: map[thread.Token]thread.Staged{}}
 	h.Waves = wave.New(wave.Config{
 		Store: h.plans, Record: h.record, Runs: h, Schemas: schemas{}, Staged: h.staged, Server: "here", Agent: "demo", Root: h.dir,
 		Thread: func(_ context.Context, id thread.ID) (thread.Thread, error) {
@@ -81,7 +119,7 @@ func newHands(t *testing.T) *hands {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- h.Work(ctx) }()
-	t.Cleanup(func() { stop(); <-done; h.staged.Close() })
+	t.Cleanup(func() { stop(); <-done })
 	return h
 }
 

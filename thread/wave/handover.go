@@ -159,3 +159,17 @@ func (c Config) stage(ctx context.Context, h plan.HandOver, what string, size in
 	}
 	return c.Staged.Stage(ctx, r, data)
 }
+
+// first reports whether no execution of the same round is older in a thread.
+func (c Config) first(ctx context.Context, x work.Execution) (bool, error) {
+	list, err := c.Record.Recorded(ctx, work.RecordQuery{Part: x.Part, Limit: 1000})
+	if err != nil {
+		return false, err
+	}
+	for _, other := range list {
+		if other.ID != x.ID && other.Thread == x.Thread && other.Created.Before(x.Created) {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -153,14 +153,6 @@ func begun(s *plan.Task, t plan.Task) {
 	}
 }
 
-// sees refuses an agent a task that another asked for.
-func sees(a Author, t plan.Task) error {
-	if !a.Agent || a.Reads || t.By != "" && t.By == a.Thread {
-		return nil
-	}
-	return thread.Kindf(thread.ErrNotFound, "task %s", thread.Excerpt(t.Name))
-}
-
 // find returns a task that the author sees.
 func (w *Waves) find(ctx context.Context, a Author, ref string) (plan.Task, error) {
 	t, err := w.cfg.Store.Task(ctx, ref)
