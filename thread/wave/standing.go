@@ -130,9 +130,6 @@ func (s *Standing) takeAll(ctx context.Context, a plan.Armed) (taken []string, e
 			return taken, err
 		}
 		taken = append(taken, t.Name)
-		for i := range nodes {
-			nodes[i].Task = t.Name
-		}
 		failpoint.Hit("wave.armed-took")
 		s.took(ctx, t, nodes)
 	}

@@ -66,15 +66,15 @@ func (w *Waves) Run(ctx context.Context, a Author, r RunRequest) (View, error) {
 	if err != nil {
 		return View{}, fmt.Errorf("run the plan: %w", err)
 	}
-	for i := range nodes {
-		nodes[i].Task, nodes[i].Fence = t.Name, max(nodes[i].Fence, 1) // as the store has it
-	}
 	w.Took(ctx, t, nodes)
 	return ViewOf(t, nodes, nil, w.cfg.Now()), nil
 }
 
 // Took has a task go on that was just stored as at work, with its nodes.
 func (w *Waves) Took(ctx context.Context, t plan.Task, nodes []plan.Node) {
+	for i := range nodes {
+		nodes[i].Task, nodes[i].Fence = t.Name, max(nodes[i].Fence, 1) // as the store has it
+	}
 	failpoint.Hit("wave.added")
 	if err := w.limit(ctx, t); err != nil {
 		w.cfg.Log.Warn("set the budget of a task", "task", t.Name, "err", err)

@@ -137,7 +137,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"output", "check", byHand}, `"start"`},
 		{[]string{"exec", "init", "x", "--type", "helper", "--session", theirs}, "is another's"}, {[]string{"session", "show", theirs}, `"read"`},
 		{[]string{"task", "add", "x"}, `"run"`}, {[]string{"task", "start", task}, "is another's"}, {[]string{"task", "show", task}, "is another's"}, {[]string{"task", "edit", task, "--title", "x"}, "is another's"},
-		{[]string{"task", "cancel", task}, "is another's"}, {[]string{"task", "split", "x"}, alone},
+		{[]string{"task", "cancel", task}, "is another's"}, {[]string{"task", "split", "x", "--agent", "demo"}, alone},
 		{[]string{"wave", "arm", "x"}, alone}, {[]string{"wave", "disarm", "x"}, alone}, {[]string{"wave", "armed"}, `"read"`},
 		{[]string{"queue", "list"}, `"read"`},
 		{[]string{"queue", "pause"}, alone},

@@ -25,13 +25,21 @@ type silentError struct{ code int }
 
 func (e *silentError) Error() string { return fmt.Sprintf("exit %d", e.code) }
 
+// agentError means that an agent has not done what it was asked.
+type agentError struct{ what string }
+
+func (e *agentError) Error() string { return e.what }
+
 // exitCode returns the exit code for an error.
 func exitCode(err error) int {
 	var usage *usageError
 	var silent *silentError
+	var agent *agentError
 	switch {
 	case errors.As(err, &silent):
 		return silent.code
+	case errors.As(err, &agent):
+		return exitcode.Agent
 	case errors.As(err, &usage), errors.Is(err, thread.ErrInvalid):
 		return exitcode.Usage
 	case errors.Is(err, thread.ErrNotFound), errors.Is(err, thread.ErrExpired):

@@ -1,8 +1,8 @@
 package verb
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/cmd/orchestrator/client"
-	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 	"orchestrator/thread/api"
 	"orchestrator/thread/plan"
 	"orchestrator/thread/wave"
+	"orchestrator/ui/plain"
 )
 
 func taskSplit(c *cli) *cobra.Command {
@@ -80,7 +80,7 @@ func splitTo(ctx context.Context, c *cli, cl *client.Client, name string) error 
 			}
 			return c.out.show(list, func(w io.Writer) { page.Proposals(w, name, list) })
 		case v.Task.Status.Final() && v.Task.Status != plan.Complete, waveWaits(v):
-			return splitFailed(c, v)
+			return splitFailed(v)
 		}
 		if err := waveChanged(ctx, events, name); err != nil {
 			return fmt.Errorf("%s goes on splitting: `orchestrator task list --of %s` shows what it proposes: %w", name, name, err)
@@ -89,22 +89,14 @@ func splitTo(ctx context.Context, c *cli, cl *client.Client, name string) error 
 }
 
 // splitFailed says why there are no proposals.
-func splitFailed(c *cli, v wave.View) error {
-	why := []string{}
+func splitFailed(v wave.View) error {
+	why := ""
 	for _, n := range v.Nodes {
-		if n.Error != "" {
-			why = append(why, n.Error)
-		} else if n.Reason != "" {
-			why = append(why, n.Reason)
-		}
+		why = cmp.Or(why, n.Question, n.Error, n.Reason)
 	}
-	if len(why) == 0 && v.Task.Reason != "" {
-		why = append(why, v.Task.Reason)
+	said := fmt.Sprintf("%s is %s: no task was stored", v.Task.Name, page.TaskStatus(v.Task.Status))
+	if why = cmp.Or(why, v.Task.Reason); why != "" {
+		said += ": " + strings.TrimSuffix(plain.Line(why), ".")
 	}
-	said := fmt.Sprintf("%s is %s: no task was stored", v.Task.Name, v.Task.Status)
-	if len(why) > 0 {
-		said += ". " + strings.Join(why, "; ")
-	}
-	fmt.Fprintf(c.out.stderr, "orchestrator: %s. `orchestrator wave status %s` shows it\n", strings.TrimSuffix(said, "."), v.Task.Name)
-	return errors.Join(c.out.show(v, func(io.Writer) {}), &silentError{exitcode.Agent})
+	return &agentError{said + ". `orchestrator wave status " + v.Task.Name + "` shows it"}
 }
