@@ -34,7 +34,7 @@ func Check(r CheckRequest, w plan.World) Checked {
 		}
 	}
 	_, problems := plan.Values(p, r.Vars)
-	c.Findings = append(problems, c.Findings...)
+	c.Findings = append(append([]plan.Finding{}, problems...), c.Findings...)
 	nodes, err := plan.Layout(r.Plan)
 	if err != nil {
 		return c // Check has found why

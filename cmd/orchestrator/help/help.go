@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"orchestrator/cmd/orchestrator/config"
+	"orchestrator/cmd/orchestrator/planfile"
 )
 
 //go:embed *.txt
@@ -25,6 +26,7 @@ func Topics() []Topic {
 		{"agents", "The agents, how they are started, and the states of a thread"},
 		{"scripting", "Prompts from scripts: run, send, staged data, exit codes, JSON"},
 		{"runs", "Agents without a terminal: one prompt, its answer, a queue and an end"},
+		{"plans", "Several agents on one task by a plan, in waves; an example to copy"},
 		{"tasks", "Tasks that wait: added, split out of a text, taken by armed plans"},
 		{"bundles", "What agents are given before they begin: prepared, counted, shared"},
 		{"answers", "What ran, what it was given, what came of it, and what went wrong"},
@@ -56,5 +58,6 @@ func Text(name string) (string, error) {
 	return strings.NewReplacer(
 		"{settings}", config.Help(""), "{limits}", config.Help("limits"), "{retention}", config.Help("retention"),
 		"{bases}", config.Help("context"), "{runs}", config.Help("runs"), "{checks}", config.Help("checks"),
+		"{plan}", planfile.Example(),
 	).Replace(string(b)), nil
 }

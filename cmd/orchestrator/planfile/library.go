@@ -50,12 +50,7 @@ func (l Library) Find(ref, here string) (File, error) {
 	case 1:
 		return l.path(found[0])
 	case 0:
-		var names []string
-		for _, path := range l.List() {
-			names = append(names, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
-		}
-		slices.Sort(names)
-		names = slices.Compact(names)
+		names := l.Names()
 		all := "put it into " + Folder + ", or name a file"
 		if len(names) > 0 {
 			all = "there are: " + harmless(strings.Join(names, ", "))
@@ -69,6 +64,16 @@ func (l Library) Find(ref, here string) (File, error) {
 func ends() []string { return []string{".toml", ".json"} }
 
 func extended(name string) bool { return slices.Contains(ends(), strings.ToLower(filepath.Ext(name))) }
+
+// Names returns the names of all plans.
+func (l Library) Names() []string {
+	var names []string
+	for _, path := range l.List() {
+		names = append(names, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
 
 // List returns the paths of all plans, the project's first.
 func (l Library) List() []string {

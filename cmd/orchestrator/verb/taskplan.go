@@ -10,16 +10,13 @@ import (
 	"orchestrator/thread/wave"
 )
 
-// findPlan reads a plan with all that it names, as the person has accepted it.
-func findPlan(c *cli, name string) (plan.Plan, error) { return readPlan(name) }
-
 // taskVars reads the values of variables as people write them: by the plan where it is here, and else as text.
 func taskVars(c *cli, name string, words []string) (map[string]json.RawMessage, error) {
 	if len(words) == 0 && name == "" {
 		return nil, nil
 	}
 	if name != "" {
-		p, err := findPlan(c, name)
+		p, err := readPlan(c, name)
 		if err == nil {
 			return checkedVars(p, words)
 		}

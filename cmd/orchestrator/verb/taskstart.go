@@ -110,7 +110,7 @@ func (o taskStartOptions) start(ctx context.Context, c *cli, cl *client.Client, 
 		}
 		return api.StartTask.Do(ctx, cl, q)
 	}
-	p, err := findPlan(c, name)
+	p, err := readPlan(c, name)
 	if errors.Is(err, thread.ErrNotFound) && o.planName == "" && len(o.values) == 0 {
 		// It may be armed, and gone as a file.
 		if begun, armedErr := api.StartTask.Do(ctx, cl, q); armedErr == nil {

@@ -2,8 +2,6 @@ package verb
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -23,43 +21,6 @@ import (
 	"orchestrator/thread/setup"
 	"orchestrator/ui/plain"
 )
-
-// acceptance is something that a person is asked to accept, all of it or nothing.
-type acceptance struct {
-	what  string   // in one line
-	shown []string // what is accepted, in full
-	note  string   // what is not part of it
-	parts []part
-	json  map[string]any
-}
-
-// part is a content with its place.
-type part struct {
-	place   string
-	content []byte
-}
-
-// hash tells apart all acceptances.
-func (a acceptance) hash() string {
-	h := sha256.New()
-	for _, p := range a.parts {
-		fmt.Fprintf(h, "%d %s %d ", len(p.place), p.place, len(p.content))
-		h.Write(p.content)
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// print prints what is to be accepted.
-func (a acceptance) print(w io.Writer) {
-	fmt.Fprintf(w, "%s\n", a.what)
-	for _, line := range a.shown {
-		fmt.Fprintf(w, "  %s\n", line)
-	}
-	if a.note != "" {
-		fmt.Fprintln(w, a.note)
-	}
-	fmt.Fprintf(w, "hash %s\n", a.hash())
-}
 
 // consent is how a person agrees: by answering, by the hash of what they have seen, or without having seen it.
 type consent struct {
@@ -210,15 +171,20 @@ func (c *cli) wideFolder() (acceptance, error) {
 }
 
 func trustVerb(c *cli) *cobra.Command {
-	var git, folder bool
+	var git, folder, plans bool
 	var by consent
 	cmd := &cobra.Command{
-		Use: "trust", Short: "Read and accept the project's .orchestrator.toml",
+		Use: "trust", Short: "Read and accept the project's .orchestrator.toml, or its plans",
 		Long: "Show the project's .orchestrator.toml and, once you say yes, accept it as it is; with --git, the programs in the\n" +
-			"repository's git configuration; with --folder, your home folder or / as a project. Without a terminal, --hash names\n" +
-			"what you have read; --yes accepts whatever is there.",
-		Args: exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+			"repository's git configuration; with --folder, your home folder or / as a project; with --plans, its plans, or the\n" +
+			"one that you name. Without a terminal, --hash names what you have read; --yes accepts whatever is there.",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if plans {
+				return between(0, 1, "[plan]")(cmd, args)
+			}
+			return exactly()(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.alone("trust"); err != nil {
 				return err
 			}
@@ -230,12 +196,16 @@ func trustVerb(c *cli) *cobra.Command {
 			switch {
 			case git && folder:
 				return usagef("--git and --folder cannot be combined")
+			case plans && (git || folder):
+				return usagef("--plans cannot be combined with --git and --folder")
 			case by.yes && by.hash != "":
 				return usagef("--yes and --hash cannot be combined")
 			case git:
 				return c.accept(by, func() (acceptance, error) { return c.gitPrograms(cmd.Context()) })
 			case folder:
 				return c.accept(by, c.wideFolder)
+			case plans:
+				return c.accept(by, func() (acceptance, error) { return projectPlans(c, args) })
 			}
 			if err := c.accept(by, c.projectFile); err != nil {
 				return err
@@ -249,6 +219,7 @@ func trustVerb(c *cli) *cobra.Command {
 	cmd.Flags().BoolVar(&git, "git", false,
 		"show and accept the programs that the repository's own git configuration runs or connects through")
 	cmd.Flags().BoolVar(&folder, "folder", false, "accept your home folder, or /, as a project")
+	cmd.Flags().BoolVar(&plans, "plans", false, "show and accept the project's plans with all files that they name, or the plan that you name")
 	cmd.Flags().StringVar(&by.hash, "hash", "", "accept it if it has this hash, without asking")
 	cmd.Flags().BoolVar(&by.yes, "yes", false, "accept it without asking")
 	return cmd

@@ -49,7 +49,7 @@ func waveArm(c *cli) *cobra.Command {
 			}
 			q.Dir = dir
 		}
-		p, planErr := findPlan(c, args[0])
+		p, planErr := readPlan(c, args[0])
 		switch {
 		case planErr == nil:
 			q.Plan, q.Name, q.Ref = &p, p.Name, planRef(args[0])
@@ -101,7 +101,7 @@ func armedBefore(ctx context.Context, c *cli, cl *client.Client, q *wave.ArmRequ
 		if s.Name != q.Name || s.Ref == "" {
 			continue
 		}
-		p, err := findPlan(c, s.Ref)
+		p, err := readPlan(c, s.Ref)
 		switch {
 		case err == nil:
 			p.Name = s.Name
@@ -171,7 +171,7 @@ func waveArmed(c *cli) *cobra.Command {
 
 // armedFile compares what is armed with the plan's file.
 func armedFile(c *cli, s wave.StandingPlan) string {
-	p, err := findPlan(c, cmp.Or(s.Ref, s.Name))
+	p, err := readPlan(c, cmp.Or(s.Ref, s.Name))
 	if errors.Is(err, thread.ErrNotFound) {
 		return "its file is gone: it goes on as it was armed"
 	}

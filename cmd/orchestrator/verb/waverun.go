@@ -2,17 +2,13 @@ package verb
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"orchestrator/cmd/orchestrator/client"
-	"orchestrator/thread"
 	"orchestrator/thread/api"
 	"orchestrator/thread/plan"
 	"orchestrator/thread/wave"
@@ -45,6 +41,7 @@ func waveRun(c *cli) *cobra.Command {
 	f.BoolVarP(&o.r.Agreed, "yes", "y", false, "agree to what the plan asks before it runs")
 	f.BoolVar(&o.detach, "detach", false, "print the task's name and do not wait for its end")
 	f.BoolVar(&o.follow, "follow", false, "print what happens until it ends (this is the default)")
+	cmd.ValidArgsFunction = completePlans(c)
 	offer(cmd, "on-upstream-failure", cobra.FixedCompletions(failures(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.MarkFlagsMutuallyExclusive("detach", "follow")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -82,7 +79,7 @@ func (o *waveRunOptions) read(c *cli, args []string) (err error) {
 			return fmt.Errorf("folder %s: %w", o.r.Dir, err)
 		}
 	}
-	if o.r.Plan, err = readPlan(args[0]); err != nil {
+	if o.r.Plan, err = readPlan(c, args[0]); err != nil {
 		return err
 	}
 	o.r.Vars, err = planVars(o.r.Plan, o.vars)
@@ -96,35 +93,6 @@ func policyOf(word string) (plan.OnUpstreamFailure, error) {
 		}
 	}
 	return "", usagef("--on-upstream-failure %s: use stop, continue or ask", word)
-}
-
-// readPlan reads a plan's file.
-func readPlan(name string) (p plan.Plan, err error) {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return p, fmt.Errorf("plan %s: %w", name, thread.ErrNotFound)
-	}
-	if err := json.Unmarshal(text, &p); err != nil {
-		return p, thread.Kindf(thread.ErrInvalid, "plan %s: %v", name, err)
-	}
-	if p.Name == "" {
-		p.Name = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
-	}
-	return p, nil
-}
-
-// planVars reads the values of a plan's variables as people write them.
-func planVars(p plan.Plan, words []string) (map[string]json.RawMessage, error) {
-	values := map[string]json.RawMessage{}
-	for _, w := range words {
-		name, text, ok := strings.Cut(w, "=")
-		v, known := p.Variables[name]
-		if !ok || !known {
-			return nil, usagef("--var %s: write NAME=VALUE of a variable that the plan has", w)
-		}
-		values[name] = plan.ReadValue(v, text)
-	}
-	return values, nil
 }
 
 // runWave starts a plan and follows its task.
