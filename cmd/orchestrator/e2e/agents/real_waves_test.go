@@ -2,6 +2,7 @@ package agents
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -41,8 +42,9 @@ func TestRealWaves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Write("marketing.json", string(b))
-	task := strings.TrimSpace(r.Ok("wave", "run", "--detach", "./marketing.json", e2e.SeedTitle))
+	file := filepath.Join(t.TempDir(), "marketing.json") // a plan of the project would have to be trusted first
+	e2e.Put(t, file, string(b))
+	task := strings.TrimSpace(r.Ok("wave", "run", "--detach", file, e2e.SeedTitle))
 	var v wave.View
 	for v.Task.Status != plan.Complete {
 		e2e.Await(t, "the task to go on", func() bool {

@@ -44,7 +44,7 @@ func TestMeasureSeven(t *testing.T) {
 		var first, second, wall []time.Duration
 		var ratio []float64
 		for range e2e.FromEnv(t, "MEASURE_ROUNDS", 5) {
-			r := newBare(t)
+			r := newRig(t)
 			r.Env = append(r.Env, "ORCHESTRATOR_RUNS_PARALLEL=8")
 			as := func(a plan.Agent, data string) plan.Agent {
 				if what == "demo" {
@@ -187,8 +187,8 @@ func TestMeasureMany(t *testing.T) {
 		ms(asked), ms(time.Since(begin)), ms(e2e.Percentile(starts, 50)), ms(slices.Max(starts)), e2e.ProcessOf(t, r.ServerPID(), "status", "VmRSS")>>10, load())
 }
 
-// TestMeasureLarge runs a plan of thousands of agents that do nothing, ten in each wave, and starts the same program as often
-// without orchestrator. The server's memory must not grow with what has been done.
+// TestMeasureLarge runs a plan of thousands of agents that do nothing, each of which reads the one before, and starts the same
+// program as often without orchestrator. The server's memory must not grow with what has been done.
 func TestMeasureLarge(t *testing.T) {
 	measures(t)
 	count := e2e.FromEnv(t, "MEASURE_NODES", 2000)
@@ -206,15 +206,17 @@ func TestMeasureLarge(t *testing.T) {
 	p := plan.Plan{Name: "large"}
 	for n := range count {
 		a := noop(fmt.Sprintf("n%05d", n))
-		if n >= 10 {
-			a.Reads = []string{fmt.Sprintf("n%05d", n-10)}
+		if n > 0 {
+			a.Reads = []string{fmt.Sprintf("n%05d", n-1)}
 		}
 		p.Agents = append(p.Agents, a)
 	}
 	file := r.file(p)
 	pid := r.ServerPID()
 	begin = time.Now()
-	r.Ok("wave", "plan", file)
+	if res := r.Run("wave", "plan", file); res.Code != 0 {
+		t.Errorf("check: exit %d: %s", res.Code, res.Stderr)
+	}
 	checked := time.Since(begin)
 	begin = time.Now()
 	task := strings.TrimSpace(r.Ok("wave", "run", "--detach", "--yes", file, "large"))

@@ -91,7 +91,7 @@ func (r *rig) slow(name string, d time.Duration) {
 	r.put(name+".sleeps", fmt.Sprintf("%.3f", d.Seconds()))
 }
 
-// file writes a plan into the project and returns its name.
+// file writes a plan beside the project, where its person need not trust it first, and returns its path.
 func (r *rig) file(p plan.Plan) string {
 	r.T.Helper()
 	b, err := json.MarshalIndent(p, "", "  ")
@@ -99,8 +99,8 @@ func (r *rig) file(p plan.Plan) string {
 		r.T.Fatal(err)
 	}
 	name := p.Name + ".json"
-	r.Write(name, string(b))
-	return "./" + name
+	r.put(name, string(b))
+	return filepath.Join(r.out, name)
 }
 
 // begin begins a plan on a new task and returns the task's name.

@@ -137,7 +137,7 @@ func TestPlanEditedWhileItRuns(t *testing.T) {
 	other.Agents = []plan.Agent{p.Agents[0], r.program(plan.Agent{Name: "other", Reads: []string{"a"}}, `{"other": 1}`)}
 	r.file(other)
 	r.is(task, "a", plan.NodeDelivered)
-	if err := os.Remove(filepath.Join(r.Project, "edited.json")); err != nil {
+	if err := os.Remove(filepath.Join(r.out, "edited.json")); err != nil {
 		t.Fatal(err)
 	}
 	r.kill()
