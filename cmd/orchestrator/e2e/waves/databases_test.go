@@ -140,7 +140,7 @@ func TestArmedOnTwoServers(t *testing.T) {
 	}
 	e2e.Await(t, "all to be taken and done", func() bool {
 		done := 0
-		for _, task := range both[0].tasks() {
+		for _, task := range append(both[0].tasks(), both[1].tasks()...) { // each lists its own
 			if task.Status == plan.Complete {
 				done++
 			}
