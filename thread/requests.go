@@ -297,6 +297,7 @@ type BackupReport struct {
 	Executions int `json:"executions,omitempty"`
 	Sessions   int `json:"workSessions,omitempty"`
 	Bundles    int `json:"bundles,omitempty"`
+	Tasks      int `json:"tasks,omitempty"` // of plans
 	Recorded   int `json:"recorded,omitempty"`
 	// Secrets is set if it includes secrets, and Files if it includes the project's files.
 	Secrets bool `json:"secrets"`

@@ -1,5 +1,6 @@
 // Package workfile carries the record of work from one store to another in a file: work sessions with their tasks, bundles
-// with the content of their pieces, and executions of all kinds with their events, allocations and outputs.
+// with the content of their pieces, and executions of all kinds with their events, allocations and outputs; of plans their
+// tasks with agents and history, what was handed over, and which were armed, none of which goes on by itself elsewhere.
 //
 // The file is lines. The first says what it is; each other has the hash of its rest, what it is, and a JSON object, a
 // work.Whole. They come newest first. What refers to others comes before them, so that all of a store in use is in the
@@ -23,6 +24,9 @@ const (
 	lineExecution = 'X'
 	lineBundle    = 'B'
 	lineSession   = 'S'
+	lineTask      = 'T' // of a plan, a plan.Whole as the next two
+	lineHanded    = 'H'
+	lineArmed     = 'A'
 )
 
 const (

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"orchestrator/thread"
-	"orchestrator/thread/work"
 )
 
 // place is where the JSON of a line lies in a file.
@@ -24,7 +23,7 @@ type index struct {
 }
 
 // encode makes a line.
-func encode(kind byte, w work.Whole) ([]byte, error) {
+func encode(kind byte, w any) ([]byte, error) {
 	doc, err := json.Marshal(w)
 	if err != nil {
 		return nil, err
@@ -97,7 +96,7 @@ func next(in *bufio.Reader) (line []byte, size int64, err error) {
 // sound reports whether a line is of a known kind and matches its hash.
 func sound(line []byte) bool {
 	if len(line) < sumSize+4 || line[sumSize] != ' ' || line[sumSize+2] != ' ' ||
-		!strings.ContainsRune(string([]rune{lineExecution, lineBundle, lineSession}), rune(line[sumSize+1])) {
+		!strings.ContainsRune(string([]rune{lineExecution, lineBundle, lineSession, lineTask, lineHanded, lineArmed}), rune(line[sumSize+1])) {
 		return false
 	}
 	return sum(line[sumSize+1:]) == string(line[:sumSize])

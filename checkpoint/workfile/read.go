@@ -13,13 +13,16 @@ import (
 	"orchestrator/thread/bundle"
 	"orchestrator/thread/failpoint"
 	"orchestrator/thread/plaintext"
+	"orchestrator/thread/plan"
 	"orchestrator/thread/work"
 )
 
 // Import says how a file is read.
 type Import struct {
-	To  work.Keeper
-	Now time.Time
+	To work.Keeper
+	// Plans takes the tasks of plans; nil has them be left out.
+	Plans plan.Keeper
+	Now   time.Time
 	// As makes it that of a thread that was just imported; the zero value takes everything as it was.
 	As As
 }
@@ -27,6 +30,7 @@ type Import struct {
 // Read is what was read.
 type Read struct {
 	Executions, Bundles, Sessions int
+	Tasks                         int      // of plans
 	Existing                      int      // that were there already
 	Notes                         []string // for people
 }
@@ -37,12 +41,17 @@ func (i Import) Read(ctx context.Context, f io.ReaderAt, size int64) (Read, erro
 	if err != nil {
 		return Read{}, fmt.Errorf("record of work: %w", err)
 	}
-	r := &reader{Import: i, file: f, sessions: map[string]string{}, bundles: map[string]string{}, lost: found.lost}
-	for _, kind := range []byte{lineSession, lineBundle, lineExecution} {
+	r := &reader{Import: i, file: f, sessions: map[string]string{}, bundles: map[string]string{},
+		tasks: map[string]string{}, lost: found.lost}
+	for _, kind := range []byte{lineSession, lineBundle, lineTask, lineHanded, lineArmed, lineExecution} {
 		if more := len(found.of[kind]) - mostOfThread; more > 0 && i.As.Thread != "" {
 			found.of[kind], r.lost = found.of[kind][:mostOfThread], r.lost+more
 		}
-		if err := r.lines(ctx, found.of[kind]); err != nil {
+		read := r.lines
+		if kind == lineTask || kind == lineHanded || kind == lineArmed {
+			read = r.plans
+		}
+		if err := read(ctx, found.of[kind]); err != nil {
 			return r.done, fmt.Errorf("record of work: %w", err)
 		}
 		failpoint.Hit("workfile.read." + string(kind))
@@ -57,6 +66,7 @@ type reader struct {
 	file io.ReaderAt
 	// sessions and bundles have the names here of what the file has, those that are others; all of what is As.
 	sessions, bundles map[string]string
+	tasks             map[string]string // of plans, all that are here
 	done              Read
 	lost              int      // lines
 	renamed           []string // old → new
@@ -106,6 +116,11 @@ func (r *reader) line(at place) (work.Whole, error) {
 	r.As.apply(&w, r.Now)
 	w.Settle(r.Now)
 	r.As.alone(&w, r.sessions, r.bundles)
+	if x := w.Execution; x != nil && x.Part.Task != "" { // of a task that came along, or of none
+		if x.Part.Task = r.tasks[x.Part.Task]; x.Part.Task == "" {
+			x.Part = thread.Part{}
+		}
+	}
 	w.Clean()
 	if w.Bundle != nil { // what the file says is no proof, and a name or an author may be another now
 		w.Bundle.Hash = bundle.Hash(*w.Bundle)

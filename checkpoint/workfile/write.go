@@ -11,6 +11,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
+	"orchestrator/thread/plan"
 	"orchestrator/thread/secret"
 	"orchestrator/thread/work"
 )
@@ -18,6 +19,8 @@ import (
 // Export says what is written of a store's record.
 type Export struct {
 	From work.Record
+	// Plans has the tasks of plans, nil for none. They are no thread's: an export of one leaves them out.
+	Plans plan.Store
 	// Thread restricts it to the executions of a thread, with the bundles and work sessions that they name; "" for all.
 	Thread  thread.ID
 	Secrets bool
@@ -26,11 +29,12 @@ type Export struct {
 // Written is what was written.
 type Written struct {
 	Executions, Bundles, Sessions int
+	Tasks, Handed                 int      // of plans
 	Notes                         []string // what was left out, for people
 }
 
 // Empty reports whether there was nothing to write.
-func (w Written) Empty() bool { return w.Executions+w.Bundles+w.Sessions == 0 }
+func (w Written) Empty() bool { return w.Executions+w.Bundles+w.Sessions+w.Tasks == 0 }
 
 // writer writes one file.
 type writer struct {
@@ -55,7 +59,7 @@ func (e Export) Write(ctx context.Context, to io.Writer) (Written, error) {
 		Export: e, to: bufio.NewWriter(to), bundles: map[string]bool{}, sessions: map[string]bool{}, pieces: map[string]bool{},
 	}
 	_, err := w.to.WriteString(head + "\n")
-	for _, part := range []func(context.Context) error{w.executions, w.allBundles, w.allSessions} {
+	for _, part := range []func(context.Context) error{w.executions, w.allBundles, w.allSessions, w.allTasks, w.allHanded, w.allArmed} {
 		if err == nil {
 			err = part(ctx)
 		}

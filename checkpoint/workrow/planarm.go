@@ -50,22 +50,25 @@ func (s *Plans) Arm(ctx context.Context, a plan.Armed) error {
 	if err != nil {
 		return err
 	}
+	return s.db.Write(ctx, rowSize+int64(len(p.data)), func(tx Tx) error { return s.arm(tx, a, p) })
+}
+
+// arm writes the row of an armed plan.
+func (s *Plans) arm(tx Tx, a plan.Armed, p *packedPlan) error {
 	a.Plan = plan.Plan{}
 	doc, sum, err := document(a)
 	if err != nil {
 		return err
 	}
-	return s.db.Write(ctx, rowSize+int64(len(p.data)), func(tx Tx) error {
-		document, err := s.d.put(tx, p)
-		if err != nil {
-			return err
-		}
-		query, args := insertion("plan_armed", "ON CONFLICT ("+names(s.d.all())+"name) DO UPDATE SET active = excluded.active, "+
-			"document = excluded.document, sum = excluded.sum, doc = excluded.doc", s.d.all(),
-			[]Pair{{"name", a.Name}, {"active", number(a.On)}, {"document", *document}, {"sum", sum}, {"doc", doc}})
-		_, err = tx.Exec(query, args...)
+	document, err := s.d.put(tx, p)
+	if err != nil {
 		return err
-	})
+	}
+	query, args := insertion("plan_armed", "ON CONFLICT ("+names(s.d.all())+"name) DO UPDATE SET active = excluded.active, "+
+		"document = excluded.document, sum = excluded.sum, doc = excluded.doc", s.d.all(),
+		[]Pair{{"name", a.Name}, {"active", number(a.On)}, {"document", *document}, {"sum", sum}, {"doc", doc}})
+	_, err = tx.Exec(query, args...)
+	return err
 }
 
 // Armed returns the plans that were armed once, by name. What is damaged is left out: whoever armed it does so again.

@@ -13,13 +13,15 @@ import (
 	"orchestrator/checkpoint/workfile"
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
+	"orchestrator/thread/plan"
 	"orchestrator/thread/work"
 )
 
 // carryWork takes the record of work along. The zero value has none.
 type carryWork struct {
 	store work.Keeper
-	spool string // for files of a moment
+	plans plan.Keeper // nil for none
+	spool string      // for files of a moment
 }
 
 // all adds the record to a backup. A record that cannot be read keeps no backup from being made: it is missing from it,
@@ -31,16 +33,25 @@ func (c carryWork) all(b *backup.Backup, kept *thread.BackupReport) func() []str
 	}
 	b.Work = func(ctx context.Context, w io.Writer) (bool, error) {
 		to := &watchedWriter{to: w}
-		done, err := workfile.Export{From: c.store, Secrets: !b.Redacted}.Write(ctx, to)
+		done, err := c.export(b).Write(ctx, to)
 		if err != nil && to.err == nil && ctx.Err() == nil { // the record's, whatever it is
 			notes = append(notes, fmt.Sprintf("the record of work is missing from it: %v", err))
 			return false, nil
 		}
 		notes = append(notes, done.Notes...)
-		kept.Executions, kept.Sessions, kept.Bundles = done.Executions, done.Sessions, done.Bundles
+		kept.Executions, kept.Sessions, kept.Bundles, kept.Tasks = done.Executions, done.Sessions, done.Bundles, done.Tasks
 		return !done.Empty(), err
 	}
 	return func() []string { return notes }
+}
+
+// export says what of the record goes into a backup.
+func (c carryWork) export(b *backup.Backup) workfile.Export {
+	e := workfile.Export{From: c.store, Secrets: !b.Redacted}
+	if c.plans != nil {
+		e.Plans = c.plans
+	}
+	return e
 }
 
 // watchedWriter keeps an error of what it writes to.
@@ -163,9 +174,11 @@ func (c carryWork) back(r *backup.Restore, kept *thread.BackupReport) func() []s
 			if !whole {
 				said = append(said, "the record of work in the file is damaged: what verifies of it is restored")
 			}
-			done, err := workfile.Import{To: c.store, Now: r.Now}.Read(ctx, f, size)
+			in := workfile.Import{To: c.store, Plans: c.plans, Now: r.Now}
+			done, err := in.Read(ctx, f, size)
 			said = append(said, done.Notes...)
 			kept.Executions, kept.Sessions, kept.Bundles, kept.Recorded = done.Executions, done.Sessions, done.Bundles, done.Existing
+			kept.Tasks = done.Tasks
 			if err != nil && unreadable(err) {
 				said = append(said, fmt.Sprintf("the record of work was not restored: %v. Restore the file again once that is mended", err))
 				return nil

@@ -40,6 +40,7 @@ import (
 	"orchestrator/thread/budget"
 	"orchestrator/thread/manager"
 	"orchestrator/thread/plaintext"
+	"orchestrator/thread/plan"
 	"orchestrator/thread/private"
 	"orchestrator/thread/record"
 	"orchestrator/thread/setup"
@@ -278,7 +279,9 @@ func (a *Server) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo,
 
 // carryWork returns what takes this server's record along.
 func (a *Server) carryWork() carryWork {
-	return carryWork{store: a.kept, spool: a.Project.StateDir()}
+	c := carryWork{store: a.kept, spool: a.Project.StateDir()}
+	c.plans, _ = a.plans().(plan.Keeper)
+	return c
 }
 
 // stagedSize returns how much is staged.

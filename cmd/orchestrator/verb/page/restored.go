@@ -33,9 +33,13 @@ func Restored(w io.Writer, kept thread.BackupReport) {
 
 // Recorded prints what of the record of work a backup has, or was restored, if there is any.
 func Recorded(w io.Writer, kept thread.BackupReport) {
-	if kept.Executions+kept.Sessions+kept.Bundles > 0 {
-		fmt.Fprintf(w, "of the record of work: %s, %s, %s\n", plaintext.Count(kept.Executions, "execution"),
-			plaintext.Count(kept.Sessions, "work session"), plaintext.Count(kept.Bundles, "bundle"))
+	if kept.Executions+kept.Sessions+kept.Bundles+kept.Tasks > 0 {
+		plans := ""
+		if kept.Tasks > 0 {
+			plans = ", " + plaintext.Count(kept.Tasks, "task") + " of plans"
+		}
+		fmt.Fprintf(w, "of the record of work: %s, %s, %s%s\n", plaintext.Count(kept.Executions, "execution"),
+			plaintext.Count(kept.Sessions, "work session"), plaintext.Count(kept.Bundles, "bundle"), plans)
 	}
 	if kept.Recorded > 0 {
 		fmt.Fprintf(w, "of the record of work, unchanged, since it is here already: %s\n", plaintext.Count(kept.Recorded, "row"))
