@@ -2,6 +2,7 @@ package workrow
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -41,6 +42,10 @@ func (s *Store) Expire(ctx context.Context, before time.Time, dry bool) (out wor
 	if err := s.dropPieces(ctx); err != nil {
 		return out, err
 	}
+	gonePlans, err := s.Plans().PurgeTasks(ctx, before, math.MaxInt)
+	if out.Tasks = len(gonePlans); err != nil {
+		return out, err
+	}
 	return out, s.db.Shrink(ctx)
 }
 
@@ -48,8 +53,8 @@ func (s *Store) Expire(ctx context.Context, before time.Time, dry bool) (out wor
 func (s *Store) expiring(ctx context.Context, before time.Time) (out work.Expired, err error) {
 	gone := s.d.expired("", before)
 	list := "(SELECT work FROM work_fact WHERE " + gone.String() + ")"
-	sessions, bundles := s.d.oldSessions(before), s.d.oldBundles(before)
-	var events int64
+	sessions, bundles, tasks := s.d.oldSessions(before), s.d.oldBundles(before), s.d.endedTasks(before)
+	var events, handed int64
 	for _, q := range []struct {
 		query string
 		args  []any
@@ -59,12 +64,15 @@ func (s *Store) expiring(ctx context.Context, before time.Time) (out work.Expire
 		{"SELECT CAST(coalesce(sum(length(doc)), 0) AS BIGINT) FROM work_event WHERE work IN " + list, gone.args, []any{&events}},
 		{"SELECT count(*) FROM work_session v WHERE " + sessions.String(), sessions.args, []any{&out.Sessions}},
 		{"SELECT count(*) FROM work_bundle b WHERE " + bundles.String(), bundles.args, []any{&out.Bundles}},
+		{"SELECT count(*) FROM plan_task WHERE " + tasks.String(), tasks.args, []any{&out.Tasks}},
+		{"SELECT CAST(coalesce(sum(length(data)), 0) AS BIGINT) FROM plan_handover WHERE task IN (SELECT n FROM plan_task WHERE " + tasks.String() + ")",
+			tasks.args, []any{&handed}},
 	} {
 		if err := s.db.Query(ctx, q.query, q.args, func(scan Scan) error { return scan(q.to...) }); err != nil {
 			return out, err
 		}
 	}
-	out.Bytes += events
+	out.Bytes += events + handed
 	return out, nil
 }
 
@@ -172,6 +180,8 @@ func (s *Store) Measure(ctx context.Context) (m work.Measure, err error) {
 		{"SELECT count(*) FROM work_session WHERE " + w.String(), w.args, &m.Sessions},
 		{"SELECT count(*) FROM work_output WHERE " + w.String(), w.args, &m.Outputs},
 		{"SELECT count(*) FROM work_bundle WHERE " + p.String(), p.args, &m.Bundles},
+		{"SELECT count(*) FROM plan_task WHERE " + w.String(), w.args, &m.Tasks},
+		{"SELECT count(*) FROM plan_handover WHERE " + w.String(), w.args, &m.Handed},
 		{"SELECT count(*) FROM work_event WHERE work IN (SELECT n FROM work WHERE " + w.String() + ")", w.args, &m.Events},
 	} {
 		if err := s.db.Query(ctx, q.query, q.args, func(scan Scan) error { return scan(q.to) }); err != nil {

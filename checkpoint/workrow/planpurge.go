@@ -60,10 +60,16 @@ func (s *Plans) PurgeTasks(ctx context.Context, before time.Time, limit int) ([]
 	return gone, s.db.Shrink(ctx)
 }
 
-// ended is the statement that reads tasks that ended before a time, oldest first.
-func (d Dialect) ended(before time.Time, limit int) (string, []any) {
+// endedTasks selects the final tasks that ended before a time.
+func (d Dialect) endedTasks(before time.Time) *where {
 	w := of("", d.all())
 	w.and("ended < ? AND ended IS NOT NULL AND "+d.Aside+"status IN ('complete', 'failed', 'cancelled')", micros(before))
+	return w
+}
+
+// ended is the statement that reads tasks that ended before a time, oldest first.
+func (d Dialect) ended(before time.Time, limit int) (string, []any) {
+	w := d.endedTasks(before)
 	return "SELECT " + taskColumns + " FROM plan_task WHERE " + w.String() + " ORDER BY ended LIMIT ?" + d.Lock, append(w.args, limit)
 }
 

@@ -35,7 +35,8 @@ type Keeper interface {
 	Load(ctx context.Context, all []Whole) (taken []int, err error)
 	// Expire removes executions of all kinds that ended before a time, with their events, allocations and outputs; work
 	// sessions that ended before it of which no execution is left, with their tasks; and bundles and pieces made before it
-	// that no execution, work session or bundle names. It does so in small transactions. With dry set it only counts.
+	// that no execution, work session or bundle names; and tasks of plans that ended before it, with all
+	// that is theirs. It does so in small transactions. With dry set it only counts.
 	Expire(ctx context.Context, before time.Time, dry bool) (Expired, error)
 	// Measure counts what is stored.
 	Measure(ctx context.Context) (Measure, error)
@@ -46,7 +47,8 @@ type Expired struct {
 	Executions int   `json:"executions"`
 	Sessions   int   `json:"sessions"`
 	Bundles    int   `json:"bundles"`
-	Bytes      int64 `json:"bytes"` // about
+	Tasks      int   `json:"tasks,omitempty"` // of plans
+	Bytes      int64 `json:"bytes"`           // about
 }
 
 // Measure is how much a store of the record holds.
@@ -56,7 +58,9 @@ type Measure struct {
 	Sessions   int   `json:"sessions"`
 	Outputs    int   `json:"outputs"`
 	Bundles    int   `json:"bundles"`
-	Bytes      int64 `json:"bytes"` // on the disk, with the log
+	Tasks      int   `json:"tasks"`        // of plans
+	Handed     int   `json:"deliverables"` // versions that those handed over
+	Bytes      int64 `json:"bytes"`        // on the disk, with the log
 	// Log is how large the write-ahead log is: it grows while a reader keeps a transaction open. 0 if there is none.
 	Log int64 `json:"log,omitempty"`
 	// Readers are transactions that have been open for more than a minute, as far as the database tells.

@@ -201,6 +201,9 @@ func (c carryWork) sizes(ctx context.Context) []string {
 	line := fmt.Sprintf("record of work: %s with %s, %s, %s, %s: %s", plaintext.Count(m.Executions, "execution"),
 		plaintext.Count(m.Events, "event"), plaintext.Count(m.Sessions, "work session"), plaintext.Count(m.Outputs, "output"),
 		plaintext.Count(m.Bundles, "bundle"), thread.Bytes(m.Bytes))
+	if m.Tasks > 0 {
+		line += fmt.Sprintf(", of plans %s with %s", plaintext.Count(m.Tasks, "task"), plaintext.Count(m.Handed, "deliverable"))
+	}
 	if m.Log > 0 {
 		line += ", log " + thread.Bytes(m.Log)
 	}

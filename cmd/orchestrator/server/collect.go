@@ -89,12 +89,16 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 		done.Freed, err = done.Freed+swept, errors.Join(err, sweepErr, c.store.Compact(ctx))
 	}
 	expired, expireErr := c.expire(ctx, r.DryRun)
-	done.Recorded, done.Freed = expired.Executions+expired.Sessions+expired.Bundles, done.Freed+expired.Bytes
+	done.Recorded, done.Freed = expired.Executions+expired.Sessions+expired.Bundles+expired.Tasks, done.Freed+expired.Bytes
 	err = errors.Join(err, expireErr)
 	if done.Recorded > 0 {
-		done.Notes = append(done.Notes, fmt.Sprintf("of the record of work, ended more than %d days ago: %s, %s, %s",
+		note := fmt.Sprintf("of the record of work, ended more than %d days ago: %s, %s, %s",
 			int(c.policy.Record.Hours()/24), plaintext.Count(expired.Executions, "execution"),
-			plaintext.Count(expired.Sessions, "work session"), plaintext.Count(expired.Bundles, "bundle")))
+			plaintext.Count(expired.Sessions, "work session"), plaintext.Count(expired.Bundles, "bundle"))
+		if expired.Tasks > 0 {
+			note += ", " + plaintext.Count(expired.Tasks, "task") + " of plans"
+		}
+		done.Notes = append(done.Notes, note)
 	}
 	if c.staging != nil {
 		kept, keptErr := c.keptData()

@@ -17,12 +17,12 @@ func (a *Server) openParts(context.Context) error {
 	}
 	p := partRuns{a}
 	a.parts.spawns = wave.NewSpawns(wave.SpawnConfig{
-		Store: a.plans(), Record: a.executions, Start: p.start, Cancel: a.manager.Parts.Cancel, May: p.may, Log: a.Log,
+		Store: plansOf(a.executions), Record: a.executions, Start: p.start, Cancel: a.manager.Parts.Cancel, May: p.may, Log: a.Log,
 		Thread: func(ctx context.Context, id thread.ID) (thread.Thread, error) { return a.store.Thread(ctx, id) },
 	})
 	a.service(a.parts.spawns.Run)
 	a.parts.stalls = wave.NewStalls(wave.StallConfig{
-		Store: a.plans(), Busy: a.manager.Executions.Asking, Files: p.files, Stuck: a.waves.Stuck, Log: a.Log,
+		Store: plansOf(a.executions), Busy: a.manager.Executions.Asking, Files: p.files, Stuck: a.waves.Stuck, Log: a.Log,
 	})
 	a.service(a.parts.stalls.Run)
 	return nil

@@ -280,7 +280,7 @@ func (a *Server) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo,
 // carryWork returns what takes this server's record along.
 func (a *Server) carryWork() carryWork {
 	c := carryWork{store: a.kept, spool: a.Project.StateDir()}
-	c.plans, _ = a.plans().(plan.Keeper)
+	c.plans, _ = plansOf(a.executions).(plan.Keeper)
 	return c
 }
 

@@ -17,7 +17,7 @@ import (
 func (a *Server) openWaves(context.Context) error {
 	world := planfile.World(a.agents, a.Config, a.Project.Repository)
 	c := wave.Config{
-		Store: a.plans(), Record: a.kept, Runs: a.manager.Parts, Agent: a.Config.Agent, Count: a.counter.Count, Log: a.Log,
+		Store: plansOf(a.executions), Record: a.kept, Runs: a.manager.Parts, Agent: a.Config.Agent, Count: a.counter.Count, Log: a.Log,
 		Changed: func(task string) { a.manager.Executions.Touched(work.Touched{Plan: task}) },
 		Over:    a.over, Notice: a.taskNotice,
 		Root: a.Project.Root, Schemas: world.Schemas, World: func() plan.World { return world }, Staged: a.staging, Thread: a.store.Thread,
