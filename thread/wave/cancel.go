@@ -34,8 +34,8 @@ func (w *Waves) Cancel(ctx context.Context, a Author, r TaskRef) (View, error) {
 // owned returns a task that the author may change: a person any, an agent its own.
 func (w *Waves) owned(ctx context.Context, a Author, ref, what string) (plan.Task, error) {
 	t, err := w.find(ctx, a, ref)
-	if err == nil && a.Agent && (a.Thread == "" || t.By != a.Thread) {
-		err = thread.Kindf(thread.ErrNotGranted, "%s %s: it is not of this thread", what, t.Name)
+	if err == nil && !own(a, t) {
+		err = thread.Kindf(thread.ErrNotGranted, "%s %s: it is another's", what, t.Name)
 	}
 	return t, err
 }

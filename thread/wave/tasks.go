@@ -124,7 +124,7 @@ func (t *Tasks) vars(ctx context.Context, planName string, given map[string]json
 // its own.
 func (t *Tasks) List(ctx context.Context, a Author, q ListRequest) ([]plan.Task, error) {
 	if q.Task != "" {
-		one, err := t.task(ctx, a, q.Task)
+		one, err := seenTask(ctx, t.c.Store, a, q.Task)
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +158,7 @@ func (t *Tasks) List(ctx context.Context, a Author, q ListRequest) ([]plan.Task,
 
 // proposer returns the thread whose agent split a text, "" before it has begun.
 func (t *Tasks) proposer(ctx context.Context, a Author, ref string) (thread.ID, error) {
-	one, err := t.task(ctx, a, ref)
+	one, err := seenTask(ctx, t.c.Store, a, ref)
 	if err != nil {
 		return "", err
 	}
@@ -178,36 +178,10 @@ func brief(one plan.Task) plan.Task {
 	return one
 }
 
-// seesAll reports whether somebody sees the tasks of others.
-func seesAll(a Author) bool { return !a.Agent || a.Reads }
-
-// own reports whether a task is somebody's to change.
-func own(a Author, one plan.Task) bool { return !a.Agent || a.Thread != "" && one.By == a.Thread }
-
-// task finds a task that somebody may see.
-func (t *Tasks) task(ctx context.Context, a Author, ref string) (plan.Task, error) {
-	one, err := t.c.Store.Task(ctx, ref)
-	switch {
-	case errors.Is(err, thread.ErrNotFound):
-		return plan.Task{}, unknownTask(ref)
-	case err != nil:
-		return plan.Task{}, err
-	case !seesAll(a) && !own(a, one):
-		return plan.Task{}, thread.Hint(thread.Kindf(thread.ErrNotGranted, "the task %s is another's: seeing it needs the grant %q", one.Name, "read"),
-			"ask the user for it: `orchestrator grants`")
-	}
-	return one, nil
-}
-
-// unknownTask is the error for a task that there is not.
-func unknownTask(ref string) error {
-	return thread.Hint(thread.Kindf(thread.ErrNotFound, "no task named %q", thread.Excerpt(cleanLine(ref))), "`orchestrator task list --all` lists them")
-}
-
 // Edit changes a task that has not begun. An agent takes back what it has added, and changes nothing else: what a person has
 // read stays what they read.
 func (t *Tasks) Edit(ctx context.Context, a Author, q EditRequest) (plan.Task, error) {
-	one, err := t.task(ctx, a, q.Task)
+	one, err := seenTask(ctx, t.c.Store, a, q.Task)
 	if err != nil {
 		return plan.Task{}, err
 	}
@@ -278,7 +252,7 @@ func (t *Tasks) edited(ctx context.Context, one plan.Task, q EditRequest) (chang
 
 // Start begins a task that has not begun, with the plan of the request; without one with that of its name that is armed.
 func (t *Tasks) Start(ctx context.Context, a Author, q RunRequest) (plan.Task, error) {
-	one, err := t.task(ctx, a, q.Task)
+	one, err := seenTask(ctx, t.c.Store, a, q.Task)
 	if err == nil {
 		err = hasNotBegun(one)
 	}

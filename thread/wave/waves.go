@@ -155,11 +155,7 @@ func begun(s *plan.Task, t plan.Task) {
 
 // find returns a task that the author sees.
 func (w *Waves) find(ctx context.Context, a Author, ref string) (plan.Task, error) {
-	t, err := w.cfg.Store.Task(ctx, ref)
-	if err == nil {
-		err = sees(a, t)
-	}
-	return t, err
+	return seenTask(ctx, w.cfg.Store, a, ref)
 }
 
 // Status returns a task with its nodes, and with what was handed over if that is asked for.

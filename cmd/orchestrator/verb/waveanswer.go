@@ -24,8 +24,10 @@ func waveAnswer(c *cli) *cobra.Command {
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "yes")
 	cmd.Flags().BoolVar(&no, "no", false, "no")
 	cmd.MarkFlagsMutuallyExclusive("yes", "no")
-	cmd.MarkFlagsOneRequired("yes", "no")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		if yes == no {
+			return usagef("wave answer: say --yes or --no")
+		}
 		return answerNode(ctx, c, cl, wave.AnswerRequest{Task: args[0], Agent: args[1], Yes: yes, Text: strings.TrimSpace(append(args, "")[2])})
 	})
 	return cmd

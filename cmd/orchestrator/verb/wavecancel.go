@@ -15,7 +15,7 @@ import (
 func waveCancel(c *cli) *cobra.Command {
 	var q wave.TaskRef
 	cmd := &cobra.Command{
-		Use: "cancel <task>", Short: "End all agents of a task, or one; what is handed over stays", Args: exactly("<task>"),
+		Use: "cancel <task>", Short: "End all agents of a task, or one; what is handed over stays", Args: exactly("<task>"), ValidArgsFunction: completeTasks(c, 1),
 	}
 	cmd.Flags().StringVar(&q.Agent, "agent", "", "only this `AGENT` of the plan")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
@@ -34,7 +34,7 @@ func waveRetry(c *cli) *cobra.Command {
 	var from string
 	var follow bool
 	cmd := &cobra.Command{
-		Use: "retry <task>", Short: "Begin again what has failed of a task, or one agent", Args: exactly("<task>"),
+		Use: "retry <task>", Short: "Begin again what has failed of a task, or one agent", Args: exactly("<task>"), ValidArgsFunction: completeTasks(c, 1),
 		Long: "Begin again what has failed of a task, one agent with --agent, or one and all that follow on it with --from. What an\n" +
 			"agent has handed over stays current until it hands over something else; what has read that is stale then.",
 	}

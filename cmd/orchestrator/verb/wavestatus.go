@@ -19,7 +19,7 @@ func waveStatus(c *cli) *cobra.Command {
 	var follow bool
 	var q wave.TaskRef
 	cmd := &cobra.Command{
-		Use: "status <task>", Short: "Show how a task stands: its agents, what each waits for and has handed over", Args: exactly("<task>"),
+		Use: "status <task>", Short: "Show how a task stands: its agents, what each waits for and has handed over", Args: exactly("<task>"), ValidArgsFunction: completeTasks(c, 1),
 		Long: "Show how a task stands: its agents by wave, what each waits for and has handed over. With --json, output_summary,\n" +
 			"output_files and error of each; with --data, output_data, too.\n\n" + waveCodes,
 	}
