@@ -134,11 +134,3 @@ func (r *reading) opens(ctx context.Context, a Author, token thread.Token) error
 	}
 	return refused
 }
-
-// sees refuses an agent a task that another asked for.
-func sees(a Author, t plan.Task) error {
-	if !a.Agent || a.Reads || t.By != "" && t.By == a.Thread {
-		return nil
-	}
-	return thread.Kindf(thread.ErrNotFound, "task %s", thread.Excerpt(t.Name))
-}
