@@ -88,4 +88,6 @@ type Notice struct {
 	Text  string `json:"text"`
 	// Kind is what it is in the event log, a notice if it is empty; one that something failed is an error.
 	Kind HappeningKind `json:"kind,omitempty"`
+	// About names what it is about where that is no thread, such as a task of a plan: the happening has that name.
+	About string `json:"about,omitempty"`
 }

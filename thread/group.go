@@ -59,6 +59,8 @@ func (s Status) runGroup() Group {
 		return GroupWorking
 	case r.Instead != "": // another one goes on with it
 		return GroupQuiet
+	case s.Once.Part.Task != "" && (r.State == "lost" || r.State == "completed"): // its task asks, and reads what it hands over
+		return GroupQuiet
 	case r.State == "lost", r.State == "failed" && !seen:
 		return GroupNeedsYou
 	case r.State == "failed":

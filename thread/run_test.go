@@ -10,6 +10,7 @@ func TestRunsInLists(t *testing.T) {
 	for _, c := range []struct {
 		state, reason string
 		seen, open    bool // it is open in a terminal
+		part          bool // it works for a task of a plan
 		group         Group
 		item          InboxKind
 		line          string
@@ -22,11 +23,17 @@ func TestRunsInLists(t *testing.T) {
 		{state: "failed", seen: true, group: GroupStuck, line: "failed"},
 		{state: "cancelled", reason: "Ctrl+C", group: GroupQuiet, line: "cancelled: Ctrl+C"},
 		{state: "lost", group: GroupNeedsYou, item: InboxInterrupted, line: "lost", waits: true},
+		{state: "completed", part: true, group: GroupQuiet, line: "make test"},
+		{state: "lost", part: true, group: GroupQuiet, line: "lost"},
+		{state: "failed", part: true, group: GroupNeedsYou, item: InboxStuck, line: "failed", waits: true},
 		{state: "completed", open: true, group: GroupWorking, line: "make test"},
 		{state: "lost", open: true, group: GroupWorking, line: "make test"},
 	} {
 		s := Status{Last: "make test", Run: &RunStatus{Execution: "exec-001", State: c.state, Reason: c.reason, Started: time.Unix(1, 0)}}
 		s.Once.On, s.Seen = true, c.seen
+		if c.part {
+			s.Once.Part = Part{Task: "task-001", Agent: "a", Round: 1}
+		}
 		s.State = StateReport{State: StateExited}
 		s.Prompts = []Prompt{{ID: "p", State: PromptInterrupted}} // its execution tells
 		if c.open {

@@ -42,7 +42,7 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 		m.servers.Changed(e.ThreadID)
 		return m.inbox.ServersChanged()
 	case thread.EventNotice:
-		if e.Notice != nil {
+		if e.Notice != nil && e.Notice.About == "" { // else its happening is told
 			text := e.Notice.Text
 			if s := m.tree.Thread(e.ThreadID); s != nil && !strings.Contains(text, m.tree.Called(s)) {
 				text = m.tree.Called(s) + ": " + text

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 	"orchestrator/thread/wave"
 	"orchestrator/thread/work"
 	"orchestrator/ui/tree"
+
+	tea "charm.land/bubbletea/v2"
 )
 
 // tasks is what a fake server knows of tasks.
@@ -343,4 +346,59 @@ func TestGraphLeads(t *testing.T) {
 		r.must("tasks of plans", "task-003")
 		r.keys("esc")
 	})
+}
+
+// TestTasksCall: what a task asks, and how it ended, is told once and calls the person as a thread does.
+func TestTasksCall(t *testing.T) {
+	play(t, world(), 120, 36, nil, func(r *rig) {
+		stage(r)
+		r.waves()
+		r.send(tea.BlurMsg{})
+		told := func(kind thread.HappeningKind, about, text string) {
+			r.raw = nil
+			r.event(thread.Event{Kind: thread.EventNotice, Notice: &thread.Notice{Level: thread.LevelWarn, Kind: kind, About: about, Text: text}})
+			r.event(thread.Event{Kind: thread.EventHappened, Happening: &thread.Happening{At: time.Now(), Kind: kind, Name: about, Label: about, Text: text}})
+		}
+		told(thread.HappenedAsks, "task-001/publish", "Publish it?")
+		r.must("◆ task-001/publish asks: Publish it?")
+		if got := strings.Join(r.raw, " "); strings.Count(got, "task-001/publish") != 1 {
+			t.Errorf("called %q", got)
+		}
+		told(thread.HappenedDone, "task-001", "0:42")
+		r.must("task-001 done in 0:42")
+	})
+}
+
+// BenchmarkGraphFrame is a frame with the graph of a task of 10,000 nodes, and a move in it.
+func BenchmarkGraphFrame(b *testing.B) {
+	for _, size := range [][2]int{{80, 24}, {120, 36}, {250, 70}} {
+		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
+			m := benchModel(many(100))
+			defer m.Close()
+			m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+			srv := m.cfg.Server.(*server)
+			srv.tasks.list = []plan.Task{{Name: "task-001", Status: plan.InProgress, Started: time.Now()}}
+			srv.tasks.nodes = map[string][]plan.Node{}
+			for i := range 10_000 {
+				n := plan.Node{Agent: fmt.Sprintf("agent-%05d", i), Number: i, Wave: i/100 + 1, State: plan.NodeWorking}
+				for k := range 5 {
+					if i >= 100 {
+						n.Reads = append(n.Reads, fmt.Sprintf("agent-%05d", (i/100-1)*100+(i*7+k)%100))
+					}
+				}
+				srv.tasks.nodes["task-001"] = append(srv.tasks.nodes["task-001"], n)
+			}
+			m.Update(m.waves.Open("task-001", "")())
+			if m.View(); !strings.Contains(m.View().Content, "wave 1") {
+				b.Fatal("the graph is not drawn")
+			}
+			for b.Loop() {
+				m.Update(press("down"))
+				m.screen.stale = true
+				if m.View().Content == "" {
+					b.Fatal("nothing is drawn")
+				}
+			}
+		})
+	}
 }

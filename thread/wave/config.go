@@ -31,6 +31,8 @@ type Config struct {
 	Changed func(task string)
 	// Over is told of each task of this server that is final; it must not block. May be nil.
 	Over func(t plan.Task)
+	// Asked is told what a person is asked; it must not block. May be nil.
+	Asked func(q thread.NodeQuestion)
 	// Notice tells people something; it must not block. May be nil.
 	Notice func(level thread.Level, text string)
 	Now    func() time.Time
@@ -60,6 +62,9 @@ func (c Config) filled() Config {
 	}
 	if c.Changed == nil {
 		c.Changed = func(string) {}
+	}
+	if c.Asked == nil {
+		c.Asked = func(thread.NodeQuestion) {}
 	}
 	if c.Notice == nil {
 		c.Notice = func(thread.Level, string) {}

@@ -76,7 +76,11 @@ func (e *Engine) change(t *running, agents []string, change func(*plan.Node) err
 // put takes over nodes as they are stored, and tells of them.
 func (e *Engine) put(t *running, nodes []plan.Node) {
 	for _, n := range nodes {
+		was, _ := t.board.Node(n.Agent)
 		t.board.Put(n)
+		if n.State == plan.NodeAsking && (was.State != plan.NodeAsking || !was.Asked.Equal(n.Asked)) {
+			e.cfg.Asked(questionOf(t.board.Task(), n))
+		}
 	}
 	e.cfg.Changed(t.name)
 }

@@ -17,7 +17,7 @@ func ViewOf(t plan.Task, nodes []plan.Node, execs []work.Execution, now time.Tim
 	written := t.Plan
 	t.Plan = nil
 	v := View{Task: t, Nodes: make([]NodeView, len(nodes)), Wall: span(t.Started, t.Ended, now)}
-	newest, used := byAgent(t.Name, nodes, execs)
+	newest, used, began := byAgent(t.Name, nodes, execs)
 	at := make(map[string]int, len(nodes))
 	for i, n := range nodes {
 		at[n.Agent] = i
@@ -30,6 +30,9 @@ func ViewOf(t plan.Task, nodes []plan.Node, execs []work.Execution, now time.Tim
 		}
 	}
 	for i, n := range nodes {
+		if at, known := began[n.Agent]; known {
+			v.Nodes[i].Took = span(at, n.Ended, now) // without the time for which it waited for a place
+		}
 		v.Nodes[i] = nodeView(n, v.Nodes[i], newest[n.Agent], used[n.Agent], now)
 		v.Nodes[i].Wait = waitsFor(v.Nodes[i], nodes, at)
 		if n.State == plan.NodeAsking {
@@ -60,13 +63,14 @@ func span(from, to, now time.Time) time.Duration {
 	return max(to.Sub(from), 0)
 }
 
-// byAgent returns of each agent of a task its execution, the newest one where its node names none, and what all of its
-// rounds have used.
-func byAgent(task string, nodes []plan.Node, execs []work.Execution) (newest map[string]*work.Execution, used map[string]thread.Usage) {
-	newest, used = map[string]*work.Execution{}, map[string]thread.Usage{}
-	named := make(map[work.ID]bool, len(nodes))
+// byAgent returns of each agent of a task its execution, the newest one where its node names none, what all of its rounds
+// have used, and when its round began to work.
+func byAgent(task string, nodes []plan.Node, execs []work.Execution) (newest map[string]*work.Execution, used map[string]thread.Usage, began map[string]time.Time) {
+	newest, used, began = map[string]*work.Execution{}, map[string]thread.Usage{}, map[string]time.Time{}
+	named, round := make(map[work.ID]bool, len(nodes)), make(map[string]int, len(nodes))
 	for _, n := range nodes {
 		named[n.Execution] = n.Execution != ""
+		round[n.Agent] = n.Round
 	}
 	for i := range execs {
 		x := &execs[i]
@@ -77,8 +81,11 @@ func byAgent(task string, nodes []plan.Node, execs []work.Execution) (newest map
 		if was := newest[x.Part.Agent]; was == nil || named[x.ID] || !named[was.ID] && later(x, was) {
 			newest[x.Part.Agent] = x
 		}
+		if at, known := began[x.Part.Agent]; x.Part.Round == round[x.Part.Agent] && !x.Started.IsZero() && (!known || x.Started.Before(at)) {
+			began[x.Part.Agent] = x.Started
+		}
 	}
-	return newest, used
+	return newest, used, began
 }
 
 func later(a, b *work.Execution) bool {
@@ -100,7 +107,7 @@ func nodeView(n plan.Node, v NodeView, x *work.Execution, used thread.Usage, now
 	if v.Started.IsZero() && n.Gate {
 		v.Started = n.Asked
 	}
-	if !v.Started.IsZero() && (n.State.Final() || n.State == plan.NodeWorking || n.State == plan.NodeAsking) {
+	if v.Took == 0 && !v.Started.IsZero() && (n.State.Final() || n.State == plan.NodeWorking || n.State == plan.NodeAsking) {
 		v.Took = span(v.Started, n.Ended, now)
 	}
 	if x != nil {

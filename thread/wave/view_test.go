@@ -96,12 +96,12 @@ func TestViewOfStates(t *testing.T) {
 		err  string
 	}{
 		"queued":          {plan.Node{State: plan.NodeWorking, Started: at(0)}, work.Execution{State: work.Queued}, "a place", 0, ""},
-		"asks in thread":  {plan.Node{State: plan.NodeWorking, Started: at(0)}, work.Execution{State: work.NeedsInput, Started: at(1)}, "an answer in its thread", 10 * time.Minute, ""},
+		"asks in thread":  {plan.Node{State: plan.NodeWorking, Started: at(0)}, work.Execution{State: work.NeedsInput, Started: at(1)}, "an answer in its thread", 9 * time.Minute, ""},
 		"failed":          {plan.Node{State: plan.NodeFailed, Started: at(1), Ended: at(3), Reason: "no JSON"}, work.Execution{State: work.Completed, Started: at(1)}, "", 2 * time.Minute, "no JSON"},
 		"waits for place": {plan.Node{State: plan.NodeWaiting}, work.Execution{}, "a place", 0, ""},
 		"the reason":      {plan.Node{State: plan.NodeWaiting, Reason: "2 of 2 are at work"}, work.Execution{}, "2 of 2 are at work", 0, ""},
 	} {
-		c.node.Agent, c.exec.Part, c.exec.ID = "a", part, "x"
+		c.node.Agent, c.node.Round, c.exec.Part, c.exec.ID = "a", 1, part, "x"
 		execs := []work.Execution{c.exec}
 		if c.node.State == plan.NodeWaiting {
 			execs = nil

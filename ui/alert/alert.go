@@ -36,13 +36,13 @@ type Window struct {
 }
 
 // looks reports whether the person is likely to be looking at a thread.
-func (w Window) looks(id thread.ID) bool { return w.Shown == id && (w.Focused || !w.Known) }
+func (w Window) looks(id thread.ID) bool { return id != "" && w.Shown == id && (w.Focused || !w.Known) }
 
 // Of returns what calls the person for a happening, nil for nothing, and whether a line of the screen is to say it. A
 // thread that is looked at calls nobody. A window that may be looked at, because its terminal does not tell, is called
 // only by who cannot go on without the person.
 func (c Config) Of(h thread.Happening, w Window) (call tea.Cmd, line bool) {
-	if h.Thread == "" || !slices.Contains(c.Kinds, h.Kind) || w.looks(h.Thread) {
+	if h.Thread == "" && h.Name == "" || !slices.Contains(c.Kinds, h.Kind) || w.looks(h.Thread) {
 		return nil, false
 	}
 	if !w.Known && !h.Kind.NeedsPerson() || w.Known && w.Focused && !c.Focused {

@@ -72,7 +72,7 @@ func (g *Graph) drawBlock(c *layout.Canvas, b layout.Box, th *theme.Theme, n *wa
 	switch {
 	case loud && !(n.Gate && s == asks):
 		text = strings.TrimSuffix(Word(*n)+": "+text, ": ")
-	case !loud && from != "" && s != waits:
+	case !loud && from != "" && s != waits && !n.Gate:
 		text, tok = from, theme.Muted
 	}
 	y := 1

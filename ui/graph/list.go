@@ -82,7 +82,7 @@ func (g *Graph) drawLine(c *layout.Canvas, b layout.Box, th *theme.Theme, n *wav
 	switch {
 	case b.H > 1:
 		c.Print(b, 3, 1, th.Style(theme.Muted), strings.TrimSpace(who+"  "+from))
-	case !loud && from != "" && s != waits:
+	case !loud && from != "" && s != waits && !n.Gate:
 		text, tok = from, theme.Muted
 	}
 	if loud && !(n.Gate && s == asks) {

@@ -20,6 +20,9 @@ func (f *answers) visit(v wave.View, n wave.NodeView) dialog.Result {
 	if q, asks := questionOf(v, n); asks && (n.Gate || n.Thread == "") {
 		return host.Stay(func() tea.Cmd { return f.whole(q) })
 	}
+	if n.Gate {
+		return nil
+	}
 	if n.Thread == "" {
 		return host.Stay(func() tea.Cmd { return f.src.Notify(thread.LevelInfo, plain.Line(n.Agent)+" has not begun") })
 	}

@@ -149,10 +149,11 @@ func (p *page) asks() (thread.NodeQuestion, bool) {
 func (p *page) Hints(layout.Box) []intent.Action {
 	n, ok := p.graph.Node()
 	var out []intent.Action
-	if _, asks := p.asks(); asks {
+	_, asks := p.asks()
+	if asks {
 		out = append(out, intent.Yes, intent.No)
 	}
-	if ok && (n.Thread != "" || n.Gate) {
+	if ok && (n.Thread != "" || asks) {
 		out = append(out, intent.Open)
 	}
 	if ok && !n.Gate {
@@ -236,6 +237,10 @@ func (p *page) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 		}
 		return
 	}
-	p.graph.Draw(c, b, th, p.src.Clock())
+	now := p.src.Clock()
+	if p.src.Threads.Lost {
+		now = time.Time{} // nobody knows what goes on
+	}
+	p.graph.Draw(c, b, th, now)
 	p.whole = p.graph.Whole()
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -19,7 +20,7 @@ func (a *Server) openWaves(context.Context) error {
 	c := wave.Config{
 		Store: plansOf(a.executions), Record: a.kept, Runs: a.manager.Parts, Agent: a.Config.Agent, Count: a.counter.Count, Log: a.Log,
 		Changed: func(task string) { a.manager.Executions.Touched(work.Touched{Plan: task}) },
-		Over:    a.over, Notice: a.taskNotice,
+		Over:    a.over, Asked: a.asked, Notice: a.taskNotice,
 		Root: a.Project.Root, Schemas: world.Schemas, World: func() plan.World { return world }, Staged: a.staging, Thread: a.store.Thread,
 		Given: func(part thread.Part, name string, data []byte) (string, error) { return a.given(part).Put(name, data) },
 	}
@@ -43,8 +44,23 @@ func (a *Server) given(part thread.Part) attachment.Folder {
 	return attachment.At(filepath.Join(a.Project.StateDir(), "given", part.Task, fmt.Sprintf("%s.%d", part.Agent, part.Round)))
 }
 
-// over has armed plans look for more once a task has ended.
-func (a *Server) over(plan.Task) {
+// asked tells people what a task asks.
+func (a *Server) asked(q thread.NodeQuestion) {
+	a.manager.Traffic.Tell("", thread.Notice{Level: thread.LevelWarn, Kind: thread.HappenedAsks, About: q.Name(), Text: q.Text})
+}
+
+// over tells people how a task has ended, and has armed plans look for more.
+func (a *Server) over(t plan.Task) {
+	n := thread.Notice{Level: thread.LevelInfo, About: t.Name}
+	switch t.Status {
+	case plan.Complete:
+		n.Kind, n.Text = thread.HappenedDone, thread.Elapsed(t.Ended.Sub(t.Started))
+		a.manager.Traffic.Tell("", n)
+	case plan.Failed:
+		n.Kind, n.Text = thread.HappenedStuck, cmp.Or(t.Reason, "it has failed")
+		a.manager.Traffic.Tell("", n)
+	default:
+	}
 	if s := a.standing.armed; s != nil {
 		s.Wake()
 	}

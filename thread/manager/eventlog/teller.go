@@ -72,6 +72,11 @@ func (t *Teller) Tell(e thread.Event) (told []thread.Happening, later bool) {
 		k.prompt(*e.Prompt, tell)
 	case e.Kind == thread.EventNotice && e.Notice != nil:
 		t.notice(*e.Notice, k, tell)
+		for i := range told {
+			if told[i].Name == "" {
+				told[i].Name, told[i].Label = clean(e.Notice.About, mostLabel), clean(e.Notice.About, mostLabel)
+			}
+		}
 	}
 	return told, later
 }
