@@ -92,6 +92,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"serve"}, alone},
 		{[]string{"trust"}, alone},
 		{[]string{"trust", "--git"}, alone},
+		{[]string{"trust", "--plans", "--yes"}, alone},
 		{[]string{"trust", "--folder"}, alone},
 		{[]string{"adopt", "--new"}, alone},
 		{[]string{"mcp", "why", "x", "--thread", other}, `"read"`},
@@ -155,7 +156,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{"stage"}, {"stage", "list"}, {"retrieve", staged}, {"context", "show", in.Name}, {"context", "base", in.Name}, {"context", "base"},
 		{"bundle", "list"}, {"bundle", "prepare", "--files", ".mcp.json"}, {"bundle", "show", "bundle-001"}, {"bundle", "explain", "bundle-001"}, {"bundle", "brief", "bundle-001"},
 		{"bundle", "budget", "--bundles", "bundle-001"}, {"context_manager", "track-budget", "--bundles", "bundle-001"},
-		{"validate_orchestration", "--scope", "x", "--context-files", ".mcp.json"}, {"check_context_bounds", "--files", ".mcp.json"},
+		{"validate_orchestration", "--scope", "x", "--context-files", ".mcp.json"}, {"check_context_bounds", "--files", ".mcp.json"}, {"wave", "plan", "--example"},
 		{"mcp", "list"}, {"mcp", "list", "--thread", in.Name}, {"mcp", "health"}, {"mcp", "why", "x", "--thread", in.Name}, {"mcp", "show", "repo", "--thread", in.Name}, {"mcp-bridge", r.Socket()},
 	}
 	tried := map[string]bool{"hook": true, "demo-agent": true, "demo-notes": true, "context": true} // which do not speak to the server

@@ -29,7 +29,7 @@ func wavePlan(c *cli) *cobra.Command {
 		Use: "plan <plan>", Short: "Check a plan: its waves, what is wrong with it, and its longest chain", Args: between(0, 1, "<plan>"),
 		Long: "Check a plan without starting anything: its waves, its longest chain, and all that is wrong with it. The plan is a\n" +
 			"file, or the name of one in .orchestrator.d/plans or in your configuration. `orchestrator help plans` says how plans\n" +
-			"are written; --example prints one to begin with.\n\n" +
+			"are written; --example prints one to begin with, with --json as JSON.\n\n" +
 			"Exit codes: 0 it can run; 2 something is wrong with it; 4 you have to agree to something before it runs.",
 	}
 	f := cmd.Flags()
@@ -40,8 +40,11 @@ func wavePlan(c *cli) *cobra.Command {
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		switch {
 		case sample && len(args) == 0:
-			_, err := io.WriteString(c.out.stdout, planfile.Example())
-			return err
+			p, err := planfile.Decode("example.toml", []byte(planfile.Example()))
+			if err != nil {
+				return err
+			}
+			return c.out.show(p, func(w io.Writer) { fmt.Fprint(w, planfile.Example()) })
 		case sample || len(args) == 0:
 			return usagef("name a plan, or give --example")
 		case r.MaxParallel < 0:
