@@ -128,7 +128,7 @@ func New(config Config) *Manager {
 	}
 	m.Executions.dispatcher.instead = m.Executions.instead
 	m.Questions = &Questions{registry: r, executions: m.Executions, sessions: sessions}
-	m.Parts = &Parts{cfg: cfg, registry: r, creation: m.Creation, executions: m.Executions, prompts: m.Prompts, budgets: m.Budgets, merges: m.Merges}
+	m.Parts = &Parts{cfg: cfg, registry: r, creation: m.Creation, executions: m.Executions, prompts: m.Prompts, budgets: m.Budgets, merges: m.Merges, lifecycle: m.Lifecycle}
 	m.recovery = &recovery{
 		cfg: cfg, work: work, notices: notices, intents: intents, registry: r,
 		creation: m.Creation, forks: m.Forks, rewinds: m.Rewinds, merges: m.Merges,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/budget"
@@ -21,6 +22,7 @@ type Parts struct {
 	prompts    *Prompts
 	budgets    *Budgets
 	merges     *Merges
+	lifecycle  *Lifecycle
 
 	mu      sync.Mutex // guards threads
 	threads map[thread.Part][]thread.ID
@@ -137,6 +139,22 @@ func (m *Parts) Cancel(ctx context.Context, id exec.ID, why string) error {
 // Dispose disposes of the worktree of an execution that has completed, in the background, once nothing of it is handed over any
 // more. If the server ends before, the worktree stays.
 func (m *Parts) Dispose(x exec.Execution) { m.merges.disposed(x) }
+
+// restAfter is how long after what an agent handed over its thread is let rest: the end of its run is written down by then.
+const restAfter = time.Second
+
+// Rest has a thread without a worktree kept in the store only, unless something of it is under way. It does not block.
+func (m *Parts) Rest(of thread.ID) {
+	m.merges.inBackground(restAfter, func() {
+		l := m.registry.loaded(of)
+		if l == nil || ownWorktree(l.live.thread()) {
+			return
+		}
+		if err := m.lifecycle.Rest(m.merges.work.ctx, of); err != nil {
+			m.cfg.Log.Debug("let a thread of a plan rest", "thread", string(of), "err", err)
+		}
+	})
+}
 
 // Budget sets what a group of runs may spend.
 func (m *Parts) Budget(ctx context.Context, group string, b thread.Budget) error {

@@ -85,6 +85,9 @@ type Runs interface {
 	// Dispose does with the worktree of an execution that has completed as its plan says, unless something works in it. Before,
 	// it stays. It does not block.
 	Dispose(x work.Execution)
+	// Rest takes the thread of a round that is over out of the lists and of memory, unless it has a worktree. Who asks for it
+	// finds it as before. It does not block.
+	Rest(of thread.ID)
 	// Budget sets what a group of runs may spend.
 	Budget(ctx context.Context, group string, b thread.Budget) error
 }

@@ -199,6 +199,8 @@ func (r *runsOf) Cancel(_ context.Context, id work.ID, _ string) error {
 
 func (r *runsOf) Dispose(work.Execution) {}
 
+func (r *runsOf) Rest(thread.ID) {}
+
 func (r *runsOf) Budget(context.Context, string, thread.Budget) error { return nil }
 
 // dying is a store that stops answering with one of its writes, which is done or not.

@@ -369,6 +369,10 @@ func (e *Engine) deliver(t *running, n plan.Node, x work.Execution) {
 	})
 }
 
+// mostListed is how many agents a task has at most whose threads stay in the lists once they have handed over: of larger ones
+// the graph shows them, and nobody looks through a list of thousands.
+const mostListed = 200
+
 // delivered takes that what an agent hands over is stored.
 func (e *Engine) delivered(t *running, was plan.Node, x work.Execution, nodes []plan.Node, err error) {
 	n, ok := e.round(t, was)
@@ -378,6 +382,9 @@ func (e *Engine) delivered(t *running, was plan.Node, x work.Execution, nodes []
 	case err == nil:
 		failpoint.Hit("wave.delivered")
 		e.cfg.Runs.Dispose(x)
+		if len(t.board.Task().Plan.Agents) > mostListed {
+			e.cfg.Runs.Rest(x.Thread)
+		}
 		e.put(t, nodes)
 		e.next(t)
 	case !ok: // it was cancelled meanwhile

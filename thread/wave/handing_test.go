@@ -161,6 +161,8 @@ func (h *hands) Cancel(context.Context, work.ID, string) error { return nil }
 
 func (h *hands) Dispose(work.Execution) {}
 
+func (h *hands) Rest(thread.ID) {}
+
 func (h *hands) Budget(context.Context, string, thread.Budget) error { return nil }
 
 // begins begins a plan and returns the task's name.
