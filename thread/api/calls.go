@@ -173,6 +173,15 @@ const (
 	AnswerWave Call[wave.AnswerRequest, wave.View] = "wave-answer"
 	// WaveGlance returns what a screen shows of tasks.
 	WaveGlance Call[wave.GlanceRequest, wave.Glance] = "wave-glance"
+	// CompareWave has an agent's work done once more beside it, and looks at what comes of it.
+	CompareWave Call[wave.CompareRequest, wave.Compared] = "wave-compare"
+)
+
+// What agents of plans hand over. What a caller may read is decided there.
+const (
+	GetDeliverable Call[wave.GetRequest, plan.HandOver]      = "deliverable-get"
+	Deliverables   Call[wave.HandedRequest, []plan.HandOver] = "deliverable-list"
+	PutDeliverable Call[wave.PutRequest, wave.PutAnswer]     = "deliverable-put"
 )
 
 // Tasks of plans that wait, and the plans that take them.

@@ -139,6 +139,11 @@ func Table() []Row {
 		{Op: "wave-retry", Verb: "wave retry", Own: Start, Others: Start},
 		{Op: "wave-answer", Verb: "wave answer", Own: person, Others: person},
 		{Op: "wave-glance", Verb: "wave list"},
+		{Op: "wave-compare", Verb: "wave compare", Own: person, Others: person},
+		// An agent of a plan reads what its plan names, and hands over for itself; others that of tasks that they asked for.
+		{Op: "deliverable-get", Verb: "deliverable get"},
+		{Op: "deliverable-list", Verb: "deliverable list"},
+		{Op: "deliverable-put", Verb: "deliverable put"},
 
 		// An agent sees its own tasks, and with Read all of them; it takes back what it has added. What it adds waits for the person
 		// unless it may start programs.

@@ -132,7 +132,7 @@ func TestWhatEachGrantGives(t *testing.T) {
 		" history history-bundles history-context history-trace history-who stats" +
 		" output-collect output-query session-report" +
 		" work-glance work-page" +
-		" wave-cancel wave-glance wave-list wave-status task-edit task-list"
+		" deliverable-get deliverable-list deliverable-put wave-cancel wave-glance wave-list wave-status task-edit task-list"
 	gives := map[thread.Grant]string{
 		grant.Read:   "base budget context cost diff event-log events exec-events exec-follow exec-show find grants mcp mcp-detail mcp-why prompt prompts queue speech status timeline turn wave-armed why",
 		grant.Send:   "ask prompt-again prompt-cancel prompt-edit",

@@ -209,7 +209,12 @@ func (h *hands) runs(task, agent string) work.Execution {
 // says has an agent end with a final message.
 func (h *hands) says(task, agent, text string) {
 	h.Helper()
-	x := h.runs(task, agent)
+	h.ends(h.runs(task, agent), text)
+}
+
+// ends has an execution end with a final message.
+func (h *hands) ends(x work.Execution, text string) {
+	h.Helper()
 	for _, state := range []work.State{work.Deployed, work.Running, work.Completed} {
 		var events []work.Event
 		if state == work.Completed {
@@ -546,5 +551,63 @@ func TestAPersonCorrects(t *testing.T) {
 	}
 	if now, err := h.Get(t.Context(), echo, wave.GetRequest{Agent: "vision", Version: 2}); err != nil || now.Data != `{"a":2}` {
 		t.Errorf("%+v, %v", now, err)
+	}
+}
+
+// TestCompareBeside: the same inputs, another agent; its result is shown beside the current one, and is handed over only when
+// the person takes it.
+func TestCompareBeside(t *testing.T) {
+	t.Parallel()
+	h := newHands(t)
+	task := h.begins(plan.Agent{Name: "vision"}, plan.Agent{Name: "echo", Reads: []string{"vision"}}, plan.Agent{Name: "reel", Reads: []string{"echo"}})
+	ask := wave.CompareRequest{Task: task, Agent: "echo", With: "tier:fast"}
+	if _, err := h.Compare(t.Context(), ask); !errors.Is(err, thread.ErrRefused) {
+		t.Errorf("before it has worked: %v", err)
+	}
+	h.says(task, "vision", `{"keywords":["x"]}`)
+	h.says(task, "echo", `{"summary":"s","output_data":{"a":1,"b":2}}`)
+	h.runs(task, "reel")
+	for _, with := range []string{"", "model:", "tier:odd"} {
+		if _, err := h.Compare(t.Context(), wave.CompareRequest{Task: task, Agent: "echo", With: with}); !errors.Is(err, thread.ErrInvalid) {
+			t.Errorf("%q: %v", with, err)
+		}
+	}
+	c, err := h.Compare(t.Context(), ask)
+	if err != nil || !c.Running || c.Other.Execution == "" || c.Is.Version != 1 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	prompts := h.prompts()
+	if last := prompts[len(prompts)-1]; last != prompts[1] {
+		t.Errorf("it is asked something else: %s", last)
+	}
+	ask = wave.CompareRequest{Task: task, Agent: "echo", Execution: c.Other.Execution}
+	if c, err = h.Compare(t.Context(), ask); err != nil || !c.Running {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	x, err := h.record.Execution(t.Context(), ask.Execution)
+	if err != nil || x.Part != (thread.Part{Task: task, Agent: "echo", Round: -1}) {
+		t.Fatalf("%+v, %v", x.Part, err)
+	}
+	h.ends(x, `{"summary":"s","output_data":{"a":1,"b":3}}`)
+	c, err = h.Compare(t.Context(), ask)
+	if err != nil || c.Running || c.Taken != 0 || !slices.Contains(c.Diff, `-  "b": 2`) || !slices.Contains(c.Diff, `+  "b": 3`) {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if n := h.is(task, "echo", plan.NodeDelivered); n.Version != 1 || h.is(task, "reel", plan.NodeWorking).Stale {
+		t.Errorf("%+v", n)
+	}
+	ask.Take = true
+	if c, err = h.Compare(t.Context(), ask); err != nil || c.Taken != 2 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if n := h.is(task, "reel", plan.NodeWorking); !n.Stale || n.Round != 1 {
+		t.Errorf("%+v", n)
+	}
+	c, err = h.Compare(t.Context(), wave.CompareRequest{Task: task, Agent: "echo", Versions: []int{1, 2}})
+	if err != nil || c.Is.Version != 1 || c.Other.Version != 2 || c.Other.Execution != ask.Execution || len(c.Diff) == 0 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if _, err := h.Compare(t.Context(), wave.CompareRequest{Task: task, Agent: "vision", Execution: ask.Execution}); !errors.Is(err, thread.ErrInvalid) {
+		t.Errorf("another's: %v", err)
 	}
 }

@@ -45,14 +45,17 @@ func (w *Waves) Put(ctx context.Context, a Author, r PutRequest) (PutAnswer, err
 	if err != nil {
 		return PutAnswer{}, err
 	}
-	return w.deliver(ctx, h, plan.Anyway, func(n *plan.Node) error {
-		if n.AtWork() {
-			return thread.Kindf(thread.ErrRefused, "%s of %s has begun to work meanwhile", n.Agent, t.Name)
-		}
-		n.State, n.Reason, n.Ended, n.Stale = plan.NodeDelivered, "", w.cfg.Now(), false
-		n.Question, n.Asks = "", ""
-		return nil
-	})
+	return w.deliver(ctx, h, plan.Anyway, w.corrects)
+}
+
+// corrects is the change of a node for which a person has handed over.
+func (w *Waves) corrects(n *plan.Node) error {
+	if n.AtWork() {
+		return thread.Kindf(thread.ErrRefused, "%s of %s has begun to work meanwhile", n.Agent, n.Task)
+	}
+	n.State, n.Reason, n.Ended, n.Stale = plan.NodeDelivered, "", w.cfg.Now(), false
+	n.Question, n.Asks = "", ""
+	return nil
 }
 
 // putOwn hands over for the agent of a plan that a thread's agent works as.

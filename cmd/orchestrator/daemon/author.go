@@ -9,8 +9,10 @@ import (
 )
 
 // authorOf returns who records or asks with a request that was let through.
-func authorOf(ctx context.Context) record.Author {
-	c := callerOf(ctx)
+func authorOf(ctx context.Context) record.Author { return authorBy(callerOf(ctx)) }
+
+// authorBy returns who a caller is for the record.
+func authorBy(c grant.Caller) record.Author {
 	return record.Author{Agent: c.Agent, Thread: c.Thread, Reads: c.Has(grant.Read)}
 }
 

@@ -15,7 +15,12 @@ import (
 // staged returns the staged data of a token. Anybody may use a complete token; a prefix only matches data that the
 // caller sees. Tokens that a caller does not see cannot be guessed for long.
 func (s *Server) staged(ctx context.Context, c grant.Caller, token string) (thread.Staged, error) {
-	d, err := s.Staging.Find(token, c.Sees)
+	d, err := s.Staging.Find(token, shows(c))
+	if err == nil {
+		if err := s.opens(ctx, c, d); err != nil {
+			return thread.Staged{}, err
+		}
+	}
 	if err == nil && c.Sees(d) || !guess(token) {
 		return d, err
 	}
@@ -30,7 +35,12 @@ func guess(token string) bool {
 
 // Retrieve returns what is staged or masked under a token, as far as the caller may see it.
 func (s *Server) Retrieve(ctx context.Context, c grant.Caller, q api.RetrieveRequest) (thread.StagedData, error) {
-	d, err := s.Staging.Find(q.Token, c.Sees)
+	d, err := s.Staging.Find(q.Token, shows(c))
+	if err == nil {
+		if err := s.opens(ctx, c, d); err != nil {
+			return nil, err
+		}
+	}
 	if err == nil && c.Sees(d) {
 		return s.Staging.Retrieve(d.Token, q.Part)
 	}

@@ -208,7 +208,7 @@ func (s *Server) registerStaging(r *routes) {
 		return s.Retrieve(ctx, callerOf(ctx), q)
 	})
 	answer(r, api.StageList, nil, func(ctx context.Context, _ api.None) ([]thread.Staged, error) {
-		return s.Staging.List(callerOf(ctx).Sees)
+		return s.Staging.List(shows(callerOf(ctx)))
 	})
 	answer(r, api.StageInfo, nil, func(ctx context.Context, q api.StagedRef) (thread.StagedInfo, error) {
 		d, err := s.staged(ctx, callerOf(ctx), q.Token)
@@ -228,6 +228,9 @@ func (s *Server) registerStaging(r *routes) {
 	answer(r, api.Unstage, someData(func(q *api.StagedRef) *string { return &q.Token }),
 		func(ctx context.Context, q api.StagedRef) (thread.Staged, error) {
 			d, err := s.staged(ctx, callerOf(ctx), q.Token)
+			if err == nil && callerOf(ctx).Agent && handedOver(d) {
+				err = thread.Kindf(thread.ErrNotGranted, "%s is handed over: only the user removes it", d.Token)
+			}
 			if err == nil {
 				err = s.Staging.Unstage(d.Token)
 			}

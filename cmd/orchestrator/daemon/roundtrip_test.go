@@ -300,6 +300,7 @@ func trips() []trip {
 		heard(api.FollowExecution), there(api.CancelExecution), there(api.SendExecution), there(api.ResumeExecution), there(api.RetryExecution), there(api.FallBackExecution), there(api.Budgets), there(api.SetBudget), there(api.Queue), there(api.SetQueue), there(api.InitSession), there(api.PhaseSession), there(api.CompleteSession), there(api.Sessions),
 		there(api.Session), there(api.PutTask), there(api.InitExecution), there(api.CompleteExecution), there(api.QueryExecutions), there(api.Context), there(api.ChangeContext), there(api.SetBase), there(api.Base),
 		there(api.RunWave), there(api.WaveStatus), there(api.Waves), there(api.CancelWave), there(api.RetryWave), there(api.AnswerWave),
+		there(api.GetDeliverable), there(api.Deliverables), there(api.PutDeliverable), there(api.CompareWave),
 		there(api.AddTask), there(api.Tasks), there(api.EditTask), there(api.StartTask), there(api.SplitTask), there(api.ArmPlan), there(api.ArmedPlans),
 		there(api.PrepareBundle), there(api.ShowBundle), there(api.Bundles), there(api.DedupBundles), there(api.BundleBudget), there(api.AllocateBundle),
 		there(api.CollectOutputs), there(api.QueryOutputs), there(api.CheckOutputs), there(api.SessionReport),

@@ -25,6 +25,8 @@ func (s *Server) registerWaves(r *routes) {
 	recorded(r, api.RetryWave, s.Waves.Retry)
 	recorded(r, api.AnswerWave, s.Waves.Answer)
 	recorded(r, api.WaveGlance, s.Waves.Glance)
+	answer(r, api.CompareWave, nil, s.Waves.Compare)
+	s.registerDeliverables(r)
 }
 
 // mayRunPlan refuses an agent a plan of which one run would be more than it may start.

@@ -141,6 +141,8 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"task", "cancel", task}, "is another's"}, {[]string{"task", "split", "x", "--agent", "demo"}, alone},
 		{[]string{"wave", "status", task}, "is another's"}, {[]string{"wave", "cancel", task}, "is another's"}, {[]string{"wave", "retry", task}, `"start"`},
 		{[]string{"wave", "answer", task, "gate", "--yes"}, alone}, {[]string{"approve", task + "/gate"}, alone}, {[]string{"deny", task + "/gate"}, alone},
+		{[]string{"deliverable", "get", task, "vision"}, "is another's"}, {[]string{"deliverable", "list", task}, "is another's"}, {[]string{"deliverable", "put", task, "vision", "-"}, "only an agent of a plan"},
+		{[]string{"wave", "compare", task, "--agent", "x", "--with", "demo"}, alone},
 		{[]string{"wave", "arm", "x"}, alone}, {[]string{"wave", "disarm", "x"}, alone}, {[]string{"wave", "armed"}, `"read"`},
 		{[]string{"queue", "list"}, `"read"`},
 		{[]string{"queue", "pause"}, alone},

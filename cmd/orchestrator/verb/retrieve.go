@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"orchestrator/contextmgr/staging"
 	"orchestrator/thread"
 	"orchestrator/thread/api"
+	"orchestrator/thread/plan"
 	"orchestrator/thread/private"
 )
 
@@ -88,6 +90,14 @@ func (c *cli) retrieveFile(r api.RetrieveRequest, out io.Writer) error {
 	// The server removes what has expired: what exists can be read.
 	store := staging.New(folder, staging.Config{Since: func(time.Time) time.Duration { return 0 }})
 	defer func() { _ = store.Close() }() // it was only read
+	d, err := store.Find(string(t), func(thread.Staged) bool { return false })
+	if err != nil {
+		return err
+	}
+	if slices.Contains(d.Labels, plan.HandedOver) {
+		return thread.Hint(thread.Kindf(thread.ErrNotGranted, "%s is handed over by an agent of a plan: without the server it is not known who may read it", t),
+			"read the file that your prompt names, or use the tool retrieve of your MCP server")
+	}
 	data, err := store.Retrieve(t, r.Part)
 	if err != nil {
 		return err

@@ -137,7 +137,7 @@ func (c *cli) verbs() []*cobra.Command {
 		newVerb(c), runVerb(c), sendVerb(c), promptsVerb(c), approveVerb(c), denyVerb(c), answerVerb(c),
 		threadsVerb(c), inboxVerb(c), offerVerb(c), eventsVerb(c), switchVerb(c), attachVerb(c), resumeVerb(c), setupVerb(c), whyVerb(c), grantsVerb(c),
 		execVerb(c), historyVerb(c), statsVerb(c), queueVerb(c), bundleVerb(c), contextManager(c), validateOrchestration(c), checkContextBounds(c), forkVerb(c), checkpointVerb(c), mergeVerb(c), finishVerb(c), abandonVerb(c), pushVerb(c, false),
-		waveVerb(c), sessionVerb(c), taskVerb(c), executionTracker(c), outputVerb(c), outputCollector(c), synthesizeReports(c),
+		waveVerb(c), deliverableVerb(c), sessionVerb(c), taskVerb(c), executionTracker(c), outputVerb(c), outputCollector(c), synthesizeReports(c),
 		pushVerb(c, true), findVerb(c), costVerb(c), budgetVerb(c), contextVerb(c), mcpVerb(c), mcpBridgeVerb(c), stageVerb(c), retrieveVerb(c), unstageVerb(c),
 		renameVerb(c), pinVerb(c), exportVerb(c), importVerb(c), backupVerb(c), restoreBackupVerb(c), gcVerb(c),
 		refVerb(c, "archive", "Archive a thread, stopping its agent", api.Archive, "archived"),

@@ -21,14 +21,14 @@ func waveStatus(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "status <task>", Short: "Show how a task stands: its agents, what each waits for and has handed over", Args: exactly("<task>"), ValidArgsFunction: completeTasks(c, 1),
 		Long: "Show how a task stands: its agents by wave, what each waits for and has handed over. With --json, output_summary,\n" +
-			"output_files and error of each; with --data, output_data, too.\n\n" + waveCodes,
+			"output_data, output_files and error of each; with --data, what was handed over.\n\n" + waveCodes,
 	}
 	f := cmd.Flags()
 	f.StringVar(&q.Agent, "agent", "", "only this `AGENT` of the plan")
 	f.BoolVar(&q.Data, "data", false, "with what was handed over")
 	f.BoolVarP(&follow, "follow", "f", false, "print what happens until it ends")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		q.Task = args[0]
+		q.Task, q.Data = args[0], q.Data || c.out.json
 		v, err := api.WaveStatus.Do(ctx, cl, q)
 		if err != nil {
 			return err
