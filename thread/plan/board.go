@@ -344,14 +344,59 @@ func (b *Board) decide(i int) Step {
 	if n.Asks == AsksUpstream && n.Answered != "" {
 		return b.begin(n)
 	}
-	switch b.policy(n.Agent) {
-	case FailStop:
+	switch policy := b.policy(n.Agent); {
+	case policy == FailStop:
 		return Step{Agent: n.Agent, Do: Skip, Reason: "left out: " + missing}
-	case FailContinue:
+	case policy == FailContinue, b.agreed(i):
 		return b.begin(n)
 	default:
 		return Step{Agent: n.Agent, Do: AskIt, Asks: AsksUpstream, Question: missing + ": let " + n.Agent + " go on without?"}
 	}
+}
+
+// agreed reports whether all that is missing of what a node waits for was named by gates before it that a person has passed.
+func (b *Board) agreed(i int) bool {
+	known, seen := map[int]bool{}, map[int]bool{}
+	gates := slices.Clone(b.gates[i])
+	for len(gates) > 0 {
+		u := gates[len(gates)-1]
+		gates = gates[:len(gates)-1]
+		for _, name := range u.names {
+			at := b.place[name]
+			if g := &b.nodes[at]; !g.Gate || seen[at] || g.State != NodeDelivered {
+				continue
+			}
+			seen[at] = true
+			b.named(at, known)
+			gates = append(gates, b.gates[at]...)
+		}
+	}
+	return !slices.ContainsFunc(b.missing(i), func(at int) bool { return !known[at] })
+}
+
+// named adds what a gate's question has named as missing: what was so by its answer.
+func (b *Board) named(gate int, known map[int]bool) {
+	for _, at := range b.missing(gate) {
+		if !b.nodes[at].Ended.After(b.nodes[gate].Ended) {
+			known[at] = true
+		}
+	}
+}
+
+// missing returns the places of those that handed nothing over of what a node waits for.
+func (b *Board) missing(i int) (places []int) {
+	for _, u := range b.waits[i] {
+		if u.bad == 0 {
+			continue
+		}
+		for _, name := range u.names {
+			if at, known := b.place[name]; known && b.nodes[at].State.Final() && b.nodes[at].State != NodeDelivered {
+				places = append(places, at)
+			}
+		}
+	}
+	slices.Sort(places)
+	return slices.Compact(places)
 }
 
 // decideGate has a gate asked, unless nothing has come that it could let on.
@@ -414,39 +459,6 @@ func (b *Board) policy(agent string) OnUpstreamFailure {
 	return cmp.Or(b.task.OnUpstreamFailure, b.agents[agent].OnUpstreamFailure, whole, FailAsk)
 }
 
-// Readers returns all that reads or follows an agent, directly or not, in the order of the plan.
-func (b *Board) Readers(agent string) []string {
-	at, known := b.place[agent]
-	if !known {
-		return nil
-	}
-	seen, lists, todo := map[int]bool{at: true}, map[*upstream]bool{}, []int{at}
-	for len(todo) > 0 {
-		i := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		for _, u := range b.member[i] {
-			if lists[u] {
-				continue
-			}
-			lists[u] = true
-			for _, j := range u.nodes {
-				if !seen[j] {
-					seen[j] = true
-					todo = append(todo, j)
-				}
-			}
-		}
-	}
-	delete(seen, at)
-	var names []string
-	for i := range b.nodes {
-		if seen[i] {
-			names = append(names, b.nodes[i].Agent)
-		}
-	}
-	return names
-}
-
 // Open is how many nodes are not final, Working how many work, Asking how many ask a person.
 func (b *Board) Open() int { return b.open }
 
@@ -455,81 +467,3 @@ func (b *Board) Working() int { return b.working }
 
 // Asking is how many nodes ask a person.
 func (b *Board) Asking() int { return b.asking }
-
-// Outcome is how a task ends whose nodes are all final: complete if each agent has handed over, or what reads it went on
-// without it.
-func (b *Board) Outcome() (Status, string) {
-	carried := make([]bool, len(b.nodes)) // something went on without it
-	for i := range b.nodes {
-		if n := &b.nodes[i]; n.State == NodeDelivered && !n.Gate {
-			for _, u := range b.waits[i] {
-				if u.bad == 0 {
-					continue
-				}
-				for _, name := range u.names {
-					if p, known := b.place[name]; known && n.Given[name] == 0 {
-						carried[p] = true
-					}
-				}
-			}
-		}
-	}
-	var failed, refused, cancelled []string
-	for i := range b.nodes {
-		switch n := &b.nodes[i]; {
-		case n.State == NodeDelivered, n.State == NodeSkipped, carried[i]:
-		case n.State == NodeCancelled:
-			cancelled = append(cancelled, n.Agent)
-		case n.Gate:
-			refused = append(refused, n.Agent)
-		default:
-			failed = append(failed, n.Agent)
-		}
-	}
-	switch {
-	case len(cancelled) > 0:
-		return Cancelled, some(cancelled) + " was cancelled"
-	case len(failed) > 0:
-		return Failed, some(failed) + " failed"
-	case len(refused) > 0:
-		return Failed, some(refused) + " was answered with no"
-	}
-	for i := range b.nodes {
-		if n := &b.nodes[i]; n.State == NodeSkipped && !carried[i] {
-			return Failed, n.Agent + " was left out"
-		}
-	}
-	return Complete, ""
-}
-
-// some names the first few.
-func some(names []string) string {
-	const most = 3
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	return strings.Join(names, ", ")
-}
-
-// places is a heap of nodes by their number.
-type places []int
-
-// Len implements heap.Interface.
-func (p *places) Len() int { return len(*p) }
-
-// Less implements heap.Interface.
-func (p *places) Less(i, j int) bool { return (*p)[i] < (*p)[j] }
-
-// Swap implements heap.Interface.
-func (p *places) Swap(i, j int) { (*p)[i], (*p)[j] = (*p)[j], (*p)[i] }
-
-// Push implements heap.Interface.
-func (p *places) Push(x any) { *p = append(*p, x.(int)) } //nolint:forcetypeassert // only ints are pushed
-
-// Pop implements heap.Interface.
-func (p *places) Pop() any {
-	last := len(*p) - 1
-	x := (*p)[last]
-	*p = (*p)[:last]
-	return x
-}

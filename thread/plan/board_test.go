@@ -322,3 +322,53 @@ func TestBoardIsLinear(t *testing.T) {
 		t.Errorf("%d agents took %s", 2*half, took)
 	}
 }
+
+// TestBoardAsksOnce: what a gate's question has named as missing is not asked again behind it, unless it came later; who asks
+// about the same is found.
+func TestBoardAsksOnce(t *testing.T) {
+	p := plan.Plan{Agents: []plan.Agent{
+		{Name: "a", Wave: 1}, {Name: "b", Wave: 1}, {Name: "c", Wave: 2}, {Name: "d", Wave: 2}, {Name: "e", Wave: 2, Reads: []string{"a"}},
+		{Name: "f", Wave: 3, Reads: []string{"b", "c"}},
+	}}
+	at := time.Date(2025, 1, 17, 10, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		gate  bool
+		ended time.Time
+		want  string
+	}{
+		{true, at.Add(-time.Minute), "begin c, begin d, begin e"},
+		{true, at.Add(time.Minute), "ask c, ask d, begin e"}, // it was begun again since
+		{false, at, "ask c, ask d, begin e"},
+	} {
+		p.Gates = nil
+		if c.gate {
+			p.Gates = []plan.Gate{{Name: "gate", After: 1}}
+		}
+		nodes, err := plan.Layout(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes[0].State, nodes[0].Version = plan.NodeDelivered, 1
+		nodes[1].State, nodes[1].Ended = plan.NodeFailed, c.ended
+		if c.gate {
+			nodes[6].State, nodes[6].Ended = plan.NodeDelivered, at
+		}
+		b := plan.NewBoard(plan.Task{Status: plan.InProgress, Plan: &p}, nodes)
+		var got []string
+		for _, s := range b.Next() {
+			got = append(got, string(s.Do)+" "+s.Agent)
+			n, _ := b.Node(s.Agent)
+			if s.Do == plan.AskIt {
+				n.State, n.Asks = plan.NodeAsking, s.Asks
+			}
+			b.Put(n)
+		}
+		slices.Sort(got)
+		if got := strings.Join(got, ", "); got != c.want {
+			t.Errorf("%+v: %s, want %s", c, got, c.want)
+		}
+		if same := strings.Join(b.AsksSame("c"), ", "); strings.Contains(c.want, "ask") && same != "c, d" {
+			t.Errorf("%s ask the same as c", same)
+		}
+	}
+}

@@ -16,7 +16,8 @@ import (
 // mostRemark is how long a remark is at most, in bytes.
 const mostRemark = 4000
 
-// Answer answers what a person is asked about a node, once: to who answers later it says what was said.
+// Answer answers what a person is asked about a node, once: to who answers later it says what was said. What asks whether to go
+// on without the same missing hand-overs is answered with it.
 func (w *Waves) Answer(ctx context.Context, a Author, r AnswerRequest) (View, error) {
 	t, err := w.find(ctx, a, r.Task)
 	if err != nil {
@@ -50,7 +51,11 @@ func (e *Engine) answer(t *running, r AnswerRequest) error {
 	if text := plaintext.Cut(secret.Redact(strings.TrimSpace(r.Text)), mostRemark); text != "" {
 		said += ": " + text
 	}
-	_, err := e.change(t, []string{r.Agent}, func(n *plan.Node) error {
+	agents := []string{r.Agent}
+	if !r.Only {
+		agents = t.board.AsksSame(r.Agent)
+	}
+	_, err := e.change(t, agents, func(n *plan.Node) error {
 		if n.State != plan.NodeAsking {
 			return notAsking(*n)
 		}

@@ -95,6 +95,7 @@ type AnswerRequest struct {
 	Task  string    `json:"task_id"`
 	Agent string    `json:"agent_name"`
 	Yes   bool      `json:"yes"`
+	Only  bool      `json:"only,omitempty"`    // not the others that ask about the same missing hand-overs, too
 	Text  string    `json:"text,omitempty"`    // the person's remark; later agents are told it
 	Asked time.Time `json:"asked_at,omitzero"` // of the question that was seen, zero for whichever is open
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func waveAnswer(c *cli) *cobra.Command {
-	var yes, no bool
+	var yes, no, only bool
 	cmd := &cobra.Command{
 		Use: "answer <task> <gate or agent> [remark]", Short: "Answer a gate, or what a task asks about an agent",
 		Args: between(2, 3, "<task>", "<gate or agent>", "[remark]"),
@@ -23,12 +23,13 @@ func waveAnswer(c *cli) *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "yes")
 	cmd.Flags().BoolVar(&no, "no", false, "no")
+	cmd.Flags().BoolVar(&only, "only", false, "not the others that ask about the same missing hand-overs, too")
 	cmd.MarkFlagsMutuallyExclusive("yes", "no")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		if yes == no {
 			return usagef("wave answer: say --yes or --no")
 		}
-		return answerNode(ctx, c, cl, wave.AnswerRequest{Task: args[0], Agent: args[1], Yes: yes, Text: strings.TrimSpace(append(args, "")[2])})
+		return answerNode(ctx, c, cl, wave.AnswerRequest{Task: args[0], Agent: args[1], Yes: yes, Only: only, Text: strings.TrimSpace(append(args, "")[2])})
 	})
 	return cmd
 }
