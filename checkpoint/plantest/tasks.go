@@ -59,6 +59,7 @@ func testAddRefused(_ *testing.T, f *fixture) {
 		"itself":       {{Agent: "a", Wave: 1, After: []string{"a"}}},
 		"nobody":       {{Agent: "a", Wave: 2, Reads: []string{"x"}}},
 		"twice":        {{Agent: "a", Wave: 1}, {Agent: "a", Wave: 2}},
+		"reads twice":  {{Agent: "a", Wave: 1}, {Agent: "b", Wave: 2, Reads: []string{"a", "a"}}},
 		"no name":      {{Wave: 1}},
 		"no wave":      {{Agent: "a"}},
 		"bad name":     {{Agent: "a b", Wave: 1}},

@@ -24,8 +24,19 @@ func (s *Store) Pages(ctx context.Context) (n int, err error) {
 
 // Explained returns how the database would run each statement that reads, by the statement.
 func (s *Store) Explained(ctx context.Context) (map[string]string, error) {
+	return s.Explain(ctx, s.Statements())
+}
+
+// Hasty has commits not wait for the disk.
+func (s *Store) Hasty(ctx context.Context) error {
+	_, err := s.file.writer.ExecContext(ctx, "PRAGMA synchronous = OFF")
+	return err
+}
+
+// Explain returns how the database would run statements, by their names.
+func (s *Store) Explain(ctx context.Context, statements map[string]string) (map[string]string, error) {
 	out := map[string]string{}
-	for name, q := range s.Statements() {
+	for name, q := range statements {
 		rows, err := s.file.read.QueryContext(ctx, "EXPLAIN QUERY PLAN "+q, make([]any, strings.Count(q, "?"))...)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

@@ -71,11 +71,17 @@ func (s *Plans) arm(tx Tx, a plan.Armed, p *packedPlan) error {
 	return err
 }
 
+// allArmed is the statement of Armed.
+func (d Dialect) allArmed() (string, []any) {
+	w := of("", d.all())
+	return "SELECT " + armedColumns + " FROM plan_armed WHERE " + w.String() + " ORDER BY name" + d.Bytewise, w.args
+}
+
 // Armed returns the plans that were armed once, by name. What is damaged is left out: whoever armed it does so again.
 func (s *Plans) Armed(ctx context.Context) ([]plan.Armed, error) {
-	w := of("", s.d.all())
+	query, args := s.d.allArmed()
 	var rows []armedRow
-	err := s.db.Query(ctx, "SELECT "+armedColumns+" FROM plan_armed WHERE "+w.String()+" ORDER BY name"+s.d.Bytewise, w.args, func(scan Scan) error {
+	err := s.db.Query(ctx, query, args, func(scan Scan) error {
 		var r armedRow
 		err := r.scan(scan)
 		rows = append(rows, r)

@@ -251,13 +251,46 @@ func (s *Plans) HandOver(ctx context.Context, ref, agent string, n int) (plan.Ha
 
 // HandOvers lists some, newest first.
 func (s *Plans) HandOvers(ctx context.Context, q plan.HandOverQuery) ([]plan.HandOver, error) {
-	w := of("h.", s.d.all())
+	var t taskRow
+	var err error
 	if q.Task != "" {
-		t, err := s.row(ctx, q.Task)
-		if err != nil {
+		if t, err = s.row(ctx, q.Task); err != nil {
 			return nil, err
 		}
-		w.and("h.task = ?", t.n)
+	}
+	before := maxN
+	if q.Before != "" {
+		if before, err = s.handNumber(ctx, q.Before); err != nil {
+			return nil, err
+		}
+	}
+	return s.list(ctx, s.d.handedBy(q, t.n, before), q.Whole, q.Size())
+}
+
+// handed is the statement of list.
+func handed(w *where, bytes, limit int) (string, []any) {
+	data := "h.data"
+	if bytes > 0 {
+		data = fmt.Sprintf("substr(h.data, 1, %d)", bytes+1) // what follows tells where a character ends
+	}
+	return "SELECT " + handColumns(data) + " FROM plan_handover h CROSS JOIN plan_task t WHERE t.n = h.task AND " + w.String() +
+		" ORDER BY h.n DESC LIMIT ?", append(append([]any{}, w.args...), limit)
+}
+
+// opens selects the versions that have a token.
+func (d Dialect) opens(token thread.Token) *where {
+	w := of("", d.all())
+	w.and("token = ?", string(token))
+	in := &where{}
+	in.and("h.n IN (SELECT handover FROM plan_token WHERE "+w.String()+")", w.args...)
+	return in
+}
+
+// handedBy selects the versions that a query asks for, of a task, behind another one.
+func (d Dialect) handedBy(q plan.HandOverQuery, task, before int64) *where {
+	w := of("h.", d.all())
+	if q.Task != "" {
+		w.and("h.task = ?", task)
 	}
 	if q.Agent != "" {
 		w.and("h.agent = ?", q.Agent)
@@ -265,25 +298,15 @@ func (s *Plans) HandOvers(ctx context.Context, q plan.HandOverQuery) ([]plan.Han
 	if q.Current {
 		w.and("h.current = 1")
 	}
-	if q.Before != "" {
-		before, err := s.handNumber(ctx, q.Before)
-		if err != nil {
-			return nil, err
-		}
-		w.and("h.n < ?", before)
-	}
-	return s.list(ctx, w, q.Whole, q.Size())
+	w.and("h.n < ?", before)
+	return w
 }
 
 // list reads the versions that a condition selects, newest first, with so many bytes of their data; 0 for all.
 func (s *Plans) list(ctx context.Context, w *where, bytes, limit int) ([]plan.HandOver, error) {
-	data, args := "h.data", append([]any{}, w.args...)
-	if bytes > 0 {
-		data = fmt.Sprintf("substr(h.data, 1, %d)", bytes+1) // what follows tells where a character ends
-	}
+	query, args := handed(w, bytes, limit)
 	out := []plan.HandOver{}
-	err := s.db.Query(ctx, "SELECT "+handColumns(data)+" FROM plan_handover h JOIN plan_task t ON t.n = h.task WHERE "+w.String()+
-		" ORDER BY h.n DESC LIMIT ?", append(args, limit), func(scan Scan) error {
+	err := s.db.Query(ctx, query, args, func(scan Scan) error {
 		var r handRow
 		if err := r.scan(scan); err != nil {
 			return err
@@ -314,11 +337,7 @@ func (s *Plans) handNumber(ctx context.Context, id string) (n int64, err error) 
 
 // Opens returns the versions that have a token, newest first.
 func (s *Plans) Opens(ctx context.Context, token thread.Token) ([]plan.HandOver, error) {
-	w := of("", s.d.all())
-	w.and("token = ?", string(token))
-	in := &where{}
-	in.and("h.n IN (SELECT handover FROM plan_token WHERE "+w.String()+")", w.args...)
-	return s.list(ctx, in, 0, 1000)
+	return s.list(ctx, s.d.opens(token), 0, 1000)
 }
 
 // SetToken notes the token of a version's data.

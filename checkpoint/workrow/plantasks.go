@@ -217,10 +217,16 @@ func (d Dialect) waiting(planName string) (string, []any) {
 
 // busy counts the tasks of a plan that are at work.
 func (d Dialect) busy(tx Tx, planName string) (n int, err error) {
+	query, args := d.atWork(planName)
+	err = tx.Query(query, args, func(scan Scan) error { return scan(&n) })
+	return n, err
+}
+
+// atWork is the statement of busy.
+func (d Dialect) atWork(planName string) (string, []any) {
 	w := of("", d.all())
 	w.and("plan = ? AND status = ?", planName, string(plan.InProgress))
-	err = tx.Query("SELECT count(*) FROM plan_task WHERE "+w.String(), w.args, func(scan Scan) error { return scan(&n) })
-	return n, err
+	return "SELECT count(*) FROM plan_task WHERE " + w.String(), w.args
 }
 
 // ChangeTask changes a task in one step.
@@ -361,7 +367,9 @@ func (d Dialect) tasks(q plan.TaskQuery, status plan.Status, before int64) (stri
 	if !q.Since.IsZero() {
 		w.and("created >= ?", micros(q.Since))
 	}
-	w.and("n < ?", before)
+	if !q.Oldest || before < maxN { // else an index has them in the order in which they are taken
+		w.and("n < ?", before)
+	}
 	order := "n DESC"
 	if q.Oldest {
 		order = "place, n"

@@ -87,6 +87,9 @@ func addedNodes(nodes []Node, now time.Time) ([]Node, error) {
 	slices.SortStableFunc(nodes, func(a, b Node) int { return cmp.Compare(a.Number, b.Number) })
 	out := make([]Node, len(nodes))
 	for i, n := range nodes {
+		if twice(n.Reads) || twice(n.After) {
+			return nil, thread.Kindf(thread.ErrInvalid, "%q reads or follows another twice", n.Agent)
+		}
 		for _, up := range n.Upstreams() {
 			if r, there := rank[up]; !there || r >= n.rank() {
 				return nil, thread.Kindf(thread.ErrInvalid, "%q reads or follows %q, which is not of an earlier wave", n.Agent, thread.Excerpt(up))
@@ -99,6 +102,21 @@ func addedNodes(nodes []Node, now time.Time) ([]Node, error) {
 		}
 	}
 	return out, nil
+}
+
+// twice reports whether a name is in a list more than once.
+func twice(names []string) bool {
+	if len(names) < 2 {
+		return false
+	}
+	known := make(map[string]bool, len(names))
+	for _, name := range names {
+		if known[name] {
+			return true
+		}
+		known[name] = true
+	}
+	return false
 }
 
 // rank orders nodes such that all edges lead to a smaller one: a gate comes before the agents of its wave.
