@@ -15,7 +15,7 @@ import (
 const (
 	maxParts   = 2000   // schemas in it
 	maxDeep    = 64     // of them within each other
-	maxWide    = 200    // checks of one value at one place
+	maxWide    = 100    // checks of one value at one place
 	maxChecks  = 10_000 // checks, with what is referred to in each place
 	maxPattern = 1000   // bytes
 )
@@ -59,7 +59,7 @@ func bounded(schema any) error {
 	known := map[*part]int{}
 	for _, p := range b.order {
 		if wide(p, known) > maxWide {
-			return refuse("%s has more than %d alternatives", named(p.pointer), maxWide)
+			return refuse("%s has more than %d alternatives", where(p.pointer), maxWide)
 		}
 	}
 	return nil
@@ -69,8 +69,8 @@ func refuse(format string, args ...any) error {
 	return thread.Kindf(thread.ErrInvalid, format, args...)
 }
 
-// named is a place in a schema for people.
-func named(pointer string) string {
+// where is a place in a schema for people.
+func where(pointer string) string {
 	if pointer == "" {
 		return "the schema"
 	}
@@ -95,7 +95,7 @@ func (b *bounds) part(schema any, pointer string, deep int) (*part, error) {
 	b.parts[pointer], b.order = p, append(b.order, p)
 	s, ok := schema.(map[string]any)
 	if _, boolean := schema.(bool); !ok && !boolean {
-		return nil, refuse("%s is neither an object nor true nor false", named(pointer))
+		return nil, refuse("%s is neither an object nor true nor false", where(pointer))
 	}
 	if err := words(s, pointer); err != nil {
 		return nil, err
@@ -175,16 +175,16 @@ func (b *bounds) part(schema any, pointer string, deep int) (*part, error) {
 func words(s map[string]any, pointer string) error {
 	for _, word := range []string{"$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"} {
 		if _, ok := s[word]; ok {
-			return refuse("%s has %s, which is not possible here", named(pointer), word)
+			return refuse("%s has %s, which is not possible here", where(pointer), word)
 		}
 	}
 	if _, ok := s["$id"]; ok && pointer != "" {
-		return refuse("%s has an $id of its own: only the whole schema may have one", named(pointer))
+		return refuse("%s has an $id of its own: only the whole schema may have one", where(pointer))
 	}
 	if v, ok := s["$schema"].(string); ok {
 		v = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(v, "https://"), "http://"), "#")
 		if v != "json-schema.org/draft/2020-12/schema" && v != "json-schema.org/draft-07/schema" {
-			return refuse("%s is of another version: write draft 2020-12 or draft 7", named(pointer))
+			return refuse("%s is of another version: write draft 2020-12 or draft 7", where(pointer))
 		}
 	}
 	types, _ := s["type"].([]any)
@@ -193,7 +193,7 @@ func words(s map[string]any, pointer string) error {
 	}
 	for _, t := range types {
 		if !slices.Contains([]any{"null", "boolean", "object", "array", "number", "string", "integer"}, t) {
-			return refuse("%s has the type %s: there are object, array, string, number, integer, boolean and null", named(pointer), short(fmt.Sprintf("%q", t)))
+			return refuse("%s has the type %s: there are object, array, string, number, integer, boolean and null", where(pointer), short(fmt.Sprintf("%q", t)))
 		}
 	}
 	patterns := slices.Collect(maps.Keys(asMap(s["patternProperties"])))
@@ -201,10 +201,10 @@ func words(s map[string]any, pointer string) error {
 		patterns = append(patterns, p)
 	}
 	if slices.ContainsFunc(patterns, func(p string) bool { return len(p) > maxPattern }) {
-		return refuse("%s has a pattern of more than %d bytes", named(pointer), maxPattern)
+		return refuse("%s has a pattern of more than %d bytes", where(pointer), maxPattern)
 	}
 	if e, ok := s["enum"].([]any); ok && len(e) > maxPattern {
-		return refuse("%s has an enum of more than %d values", named(pointer), maxPattern)
+		return refuse("%s has an enum of more than %d values", where(pointer), maxPattern)
 	}
 	return nil
 }
@@ -223,11 +223,11 @@ func (b *bounds) refer() error {
 		rest, ok := strings.CutPrefix(p.ref, "#")
 		pointer, err := url.PathUnescape(rest)
 		if !ok || err != nil || pointer != "" && pointer[0] != '/' {
-			return refuse("%s refers to %s: a schema refers to parts of itself only, like #/$defs/name", named(p.pointer), short(fmt.Sprintf("%q", p.ref)))
+			return refuse("%s refers to %s: a schema refers to parts of itself only, like #/$defs/name", where(p.pointer), short(fmt.Sprintf("%q", p.ref)))
 		}
 		q := b.parts[pointer]
 		if q == nil {
-			return refuse("%s refers to %s, which it does not have", named(p.pointer), short(fmt.Sprintf("%q", p.ref)))
+			return refuse("%s refers to %s, which it does not have", where(p.pointer), short(fmt.Sprintf("%q", p.ref)))
 		}
 		p.here = append(p.here, q)
 	}
@@ -284,7 +284,7 @@ func (b *bounds) once(p *part) error {
 		return n
 	}
 	if back(p.here)+max(groups(p.object), groups(p.array)) > 1 {
-		return refuse("%s leads back to itself in more than one way: it may do so once for each member", named(p.pointer))
+		return refuse("%s leads back to itself in more than one way: it may do so once for each member", where(p.pointer))
 	}
 	seen := map[*part]bool{}
 	for at := p; ; {
@@ -293,7 +293,7 @@ func (b *bounds) once(p *part) error {
 			return nil
 		}
 		if at = at.here[next]; at == p {
-			return refuse("%s refers to itself without going into the value", named(p.pointer))
+			return refuse("%s refers to itself without going into the value", where(p.pointer))
 		}
 		if seen[at] {
 			return nil // found from one of these

@@ -61,7 +61,7 @@ func (c *Checker) Check(schema, value json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	return validate(s, v)
+	return validate(s, named(v))
 }
 
 // read returns a schema as it was read, which is done once.
