@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"fmt"
 
 	"orchestrator/thread"
@@ -23,7 +24,7 @@ func (n *notices) post(id thread.ID, level thread.Level, format string, args ...
 func (n *notices) tell(id thread.ID, notice thread.Notice) {
 	notice.Text = secret.Redact(notice.Text)
 	level, text := notice.Level, notice.Text
-	n.cfg.Log.Info("notice", "thread", string(id), "level", string(level), "text", text)
+	n.cfg.Log.Info("notice", "thread", cmp.Or(string(id), notice.About), "level", string(level), "text", text)
 	if n.cfg.OnNotice != nil {
 		n.cfg.OnNotice(level, text)
 	}
