@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/plan"
 	"orchestrator/ui/alert"
 	"orchestrator/ui/connection"
 	"orchestrator/ui/glyph"
@@ -33,6 +34,8 @@ type Config struct {
 	Version string
 	// Agent is preselected in the dialog for a new thread.
 	Agent string
+	// Plan reads a plan by its name, as the person has accepted it; nil if only those that are armed are known.
+	Plan func(name string) (plan.Plan, error)
 	// Habits are how the person starts threads; nil if that is not known.
 	Habits start.Habits
 	// Open is a thread to open at the start, with its agent focused.

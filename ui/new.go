@@ -39,6 +39,7 @@ import (
 	"orchestrator/ui/servers"
 	"orchestrator/ui/several"
 	"orchestrator/ui/start"
+	todo "orchestrator/ui/tasks"
 	"orchestrator/ui/theme"
 	"orchestrator/ui/trail"
 	"orchestrator/ui/transfer"
@@ -137,7 +138,10 @@ func (m *Model) addFeatures() {
 		Budget: m.money.Budget, Money: m.money.BySession, Root: m.cfg.Project, Edit: edit.Open,
 		Tasks: func() tea.Cmd { return m.waves.Show() },
 	})
+	waits := todo.New(h, todo.Config{Agent: m.cfg.Agent, Git: m.cfg.Git, Plan: m.cfg.Plan,
+		Look: func(task string) tea.Cmd { return m.waves.Touched([]string{task}) }})
 	m.waves = wave.New(h, wave.Config{
+		Acts:  wave.Acts{Add: waits.Add, Split: waits.Split, Edit: waits.Edit, Start: waits.Start, StartAll: waits.StartAll},
 		Visit: func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) },
 		Work:  m.work.Show,
 		Asked: func() { m.inbox.Changed() },

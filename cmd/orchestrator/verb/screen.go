@@ -20,6 +20,7 @@ import (
 	"orchestrator/mcpctl/remote"
 	"orchestrator/thread"
 	"orchestrator/thread/api"
+	"orchestrator/thread/plan"
 	"orchestrator/ui"
 	"orchestrator/ui/alert"
 	"orchestrator/ui/burst"
@@ -107,6 +108,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 		Branch:  func() string { return git.Branch(c.project.Root) },
 		Version: buildinfo.Version(),
 		Agent:   c.config.Agent, Habits: habit.Open(c.stateHome(), c.configHome(), c.project.Root, c.config.Profiles),
+		Plan: func(name string) (plan.Plan, error) { return readPlan(c.behind(), name) },
 		Open: open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Glyphs: glyphs, Turn: writer.Turn, Keys: c.config.Keys,
 		Alert:  alert.Config{Ways: c.config.Notify, Kinds: c.config.Calls(), Focused: c.config.NotifyFocused},
 		Editor: words(c.environ, "VISUAL", "EDITOR"), Pager: words(c.environ, "PAGER"), Private: c.project.StateDir(), Browse: remote.Browse,

@@ -47,5 +47,18 @@ func checkedVars(p plan.Plan, words []string) (map[string]json.RawMessage, error
 	return vars, nil
 }
 
-// offeredPlans are the plans that an agent may propose for the tasks in a text.
-func offeredPlans(c *cli) []wave.Offered { return nil }
+// mostOffered is how many plans an agent is told of.
+const mostOffered = 20
+
+// offeredPlans are the plans that an agent may propose for the tasks in a text: those that would run.
+func offeredPlans(c *cli) (all []wave.Offered) {
+	for _, name := range plansOf(c).Names() {
+		if len(all) == mostOffered {
+			break
+		}
+		if p, err := readPlan(c, name); err == nil {
+			all = append(all, wave.Offered{Name: name, Description: p.Description})
+		}
+	}
+	return all
+}
