@@ -36,7 +36,7 @@ func TestStalls(t *testing.T) {
 	}
 
 	shown := r.begin(plan.Plan{Name: "shows", Stall: of(plan.StallShow), Agents: []plan.Agent{
-		demo(plan.Agent{Name: "parrot", Prompt: "#do: call orch__find_tool x;; call orch__find_tool x;; call orch__find_tool x;; run sleep 12"}, `{"a": 1}`),
+		demo(plan.Agent{Name: "parrot", Prompt: "#slow:7s\n#do: call orch__find_tool x;; call orch__find_tool x;; call orch__find_tool x"}, `{"a": 1}`),
 	}})
 	is := r.stalls(shown, "parrot")
 	if !strings.Contains(is, "orch__find_tool 3 times in a row") {
