@@ -113,7 +113,11 @@ func (a *Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch
 	}
 	l.Unused = unused
 	if spec.MCP != nil {
-		raw, err := json.Marshal(map[string]any{"name": spec.MCP.Name, "command": spec.MCP.Command})
+		server := map[string]any{"name": spec.MCP.Name, "command": spec.MCP.Command}
+		if spec.Once.On {
+			server["free"] = thread.MCPOwnTools(spec.Once)
+		}
+		raw, err := json.Marshal(server)
 		if err != nil {
 			return thread.Launch{}, fmt.Errorf("launch demo agent: %w", err)
 		}

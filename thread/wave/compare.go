@@ -139,7 +139,7 @@ func (w *Waves) compared(ctx context.Context, c Compared, t plan.Task, a plan.Ag
 		c.Other.Error = cmp.Or(x.Reason, string(x.State))
 		return c, nil
 	}
-	said, err := w.engine.said(x)
+	said, err := Said(ctx, w.cfg.Record, x)
 	if err != nil {
 		return c, err
 	}

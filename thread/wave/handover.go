@@ -40,7 +40,7 @@ func (e *Engine) handOver(t plan.Task, n plan.Node, a plan.Agent, x work.Executi
 			return delivered(n)
 		})
 	}
-	said, err := e.said(x)
+	said, err := Said(e.ctx, e.cfg.Record, x)
 	if err != nil {
 		return nil, err
 	}
@@ -85,21 +85,6 @@ func schemaHash(a plan.Agent) string {
 	}
 	sum := sha256.Sum256(a.Schema)
 	return hex.EncodeToString(sum[:])
-}
-
-// said returns an execution's final message.
-func (e *Engine) said(x work.Execution) (string, error) {
-	if x.Said == 0 {
-		return x.Answer, nil
-	}
-	events, err := e.cfg.Record.Events(e.ctx, x.ID, x.Said-1, 1)
-	if err != nil {
-		return "", fmt.Errorf("read what %s said: %w", x.Name, err)
-	}
-	if len(events) == 0 || events[0].Kind != work.KindSaid {
-		return x.Answer, nil
-	}
-	return events[0].Text, nil
 }
 
 // handedTTL is how long staged data of a hand-over is kept if nothing names it: until the version that does is stored.

@@ -24,6 +24,7 @@ const (
 type mcpServer struct {
 	Name    string   `json:"name"`
 	Command []string `json:"command"`
+	Free    []string `json:"free"` // tools of it that nobody is asked about
 }
 
 // mcpClient is the agent's connection with its one MCP server: version 2025-11-25 of the protocol, of which it uses

@@ -271,8 +271,10 @@ func (t *talk) command(ctx context.Context, call string, in input) (input, error
 func (t *talk) remote(ctx context.Context, b record.Block) (string, error) {
 	name := strings.TrimPrefix(b.Name, t.mcp.prefix())
 	t.tell(calling{call: b.ID, name: name, summary: plain(string(b.Input))})
-	if err := t.permit(ctx, b.ID, "Allow this tool of an MCP server?", name+" "+string(b.Input), 0); err != nil {
-		return "", err
+	if !slices.Contains(t.mcp.server.Free, name) {
+		if err := t.permit(ctx, b.ID, "Allow this tool of an MCP server?", name+" "+string(b.Input), 0); err != nil {
+			return "", err
+		}
 	}
 	out, err := t.mcp.use(ctx, b.Name, b.Input)
 	if ctx.Err() != nil {

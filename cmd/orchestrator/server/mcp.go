@@ -85,7 +85,7 @@ func (a *Server) openMCP(context.Context) error {
 		defer cancel()
 		return a.mcp.Close(ctx)
 	})
-	a.mcpGateway = gateway.New(gateway.Config{Servers: a.mcp, Stager: mcpStager{a}, Version: buildinfo.Version(), Log: a.Log})
+	a.mcpGateway = gateway.New(gateway.Config{Servers: a.mcp, Stager: mcpStager{a}, Work: partTools{a}, Version: buildinfo.Version(), Log: a.Log})
 	a.onClose(a.mcpGateway.Close)
 	a.mcp.Use(a.mcpGateway)
 	a.service(a.mcp.Run)

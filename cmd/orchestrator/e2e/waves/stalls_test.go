@@ -36,10 +36,10 @@ func TestStalls(t *testing.T) {
 	}
 
 	shown := r.begin(plan.Plan{Name: "shows", Stall: of(plan.StallShow), Agents: []plan.Agent{
-		demo(plan.Agent{Name: "parrot", Prompt: "#slow:7s\n#do: call orch__find_tool x;; call orch__find_tool x;; call orch__find_tool x"}, `{"a": 1}`),
+		demo(plan.Agent{Name: "parrot", Spawn: 3, Prompt: "#do:" + strings.Repeat(`call orch__spawn {"prompt": "#slow:7s"};;`, 3)}, `{"a": 1}`),
 	}})
 	is := r.stalls(shown, "parrot")
-	if !strings.Contains(is, "orch__find_tool 3 times in a row") {
+	if !strings.Contains(is, "orch__spawn 3 times in a row") {
 		t.Errorf("stalled: %s", is)
 	}
 	if v := r.ends(shown, plan.Complete); nodeOf(t, v, "parrot").Stalled != "" {
