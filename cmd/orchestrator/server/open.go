@@ -26,6 +26,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/api"
 	"orchestrator/thread/manager"
+	"orchestrator/thread/plan"
 	"orchestrator/thread/private"
 	"orchestrator/thread/rebuild"
 	"orchestrator/thread/reserve"
@@ -348,6 +349,7 @@ func (a *Server) openStaging(context.Context) error {
 	a.pins = &pins{store: a.store, masked: func(id thread.ID, since int64) ([]thread.Token, int64, error) {
 		return a.masks.Names(id, since)
 	}}
+	a.handed = &handedPins{store: func() plan.Store { return plansOf(a.executions) }}
 	a.staging = staging.New(folder, staging.Config{
 		TTL: a.Config.StageTTL, MaxBytes: a.Config.MaxStaged, OfThread: a.Config.MaxStagedThread, OfAll: a.Config.MaxStagedTotal,
 		Since: a.clock.since, Pins: a.stagedPins,
@@ -366,7 +368,11 @@ func (a *Server) openStaging(context.Context) error {
 func (a *Server) stagedPins() (map[thread.Token][]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), pinsLimit)
 	defer cancel()
-	return a.pins.find(ctx)
+	pins, err := a.pins.find(ctx)
+	if err == nil {
+		err = a.handed.find(ctx, pins)
+	}
+	return pins, err
 }
 
 // stage stages data and says where it is.

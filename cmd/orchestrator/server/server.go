@@ -88,6 +88,7 @@ type Server struct {
 	clock       *clock
 	staging     *staging.Store
 	pins        *pins
+	handed      *handedPins
 	masks       *masks.Store
 	masker      *masking.Masker
 	bases       *bases
