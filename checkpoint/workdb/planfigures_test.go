@@ -62,6 +62,9 @@ func TestPlanNoScans(t *testing.T) {
 			t.Errorf("%s:\n%s", name, plan)
 		}
 	}
+	if !strings.HasPrefix(plans["readers"], "SEARCH e USING PRIMARY KEY (task=? AND upstream=?)") {
+		t.Errorf("who reads a node is looked for among all: %s", plans["readers"])
+	}
 	if !strings.Contains(plans["take"], "plan_task_waits") || !strings.Contains(plans["busy"], "plan_task_plan") {
 		t.Errorf("%s\n%s", plans["take"], plans["busy"])
 	}

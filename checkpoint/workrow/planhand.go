@@ -194,8 +194,8 @@ func (d Dialect) addTokens(tx Tx, hand int64, tokens []thread.Token) error {
 	return nil
 }
 
-const readers = "SELECT " + nodeColumns + " FROM plan_edge e JOIN plan_node d ON d.task = e.task AND d.number = e.node " +
-	"WHERE e.task = ? AND e.upstream = ? AND e.reads = 1 AND d.round > 0 ORDER BY d.number"
+const readers = "SELECT " + nodeColumns + " FROM plan_edge e CROSS JOIN plan_node d " +
+	"WHERE d.task = e.task AND d.number = e.node AND e.task = ? AND e.upstream = ? AND e.reads = 1 AND d.round > 0 ORDER BY d.number"
 
 // stale marks the nodes of a task that were given another version than the one of a node that is current now.
 func (s *Plans) stale(tx Tx, t taskRow, of plan.Node, version int) (out []plan.Node, events []plan.Event, err error) {
