@@ -35,7 +35,6 @@ type world struct {
 	prompts map[thread.Part]string
 	dead    *dying
 	slow    time.Duration // of each run; random if 0
-	gone    bool          // the store of runs does not answer
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
@@ -46,6 +45,19 @@ func newWorld(t *testing.T, seed uint64) *world {
 	}
 }
 
+func (w *world) intn(n int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.r.IntN(n)
+}
+
+// dooms says what becomes of an agent from now on.
+func (w *world) dooms(agent string, fate int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fate[agent] = fate
+}
+
 // server is one that works until it is ended.
 type server struct {
 	*wave.Waves
@@ -54,7 +66,7 @@ type server struct {
 
 // serves starts a server that dies with its after-th write, before or after that; 0 for none that dies.
 func (w *world) serves(after int) *server {
-	d := &dying{Store: w.store, left: after, late: w.r.IntN(2) == 0}
+	d := &dying{Store: w.store, left: after, late: w.intn(2) == 0}
 	c := wave.Config{Store: d, Record: w.record, Runs: &runsOf{w, d}, Agent: "demo", Server: "here:/p", Root: "/p"}
 	v := wave.New(c)
 	ctx, cancel := context.WithCancel(w.Context())
@@ -69,17 +81,14 @@ func (w *world) serves(after int) *server {
 	return &server{v, func() { cancel(); <-ended }}
 }
 
-// dies is what a server leaves behind that has died: runs without a process, some of which go on at the next start.
+// restarts is what a server leaves behind that has died: runs without a process, some of which go on at the next start.
 func (w *world) restarts() {
 	open, err := w.record.Open(w.Context())
 	if err != nil {
 		w.Fatal(err)
 	}
 	for _, x := range open {
-		w.mu.Lock()
-		lost := w.r.IntN(3) == 0
-		w.mu.Unlock()
-		if lost && x.State != work.Queued {
+		if w.intn(3) == 0 && x.State != work.Queued {
 			w.moves(x.ID, work.Lost, "")
 			continue
 		}
@@ -122,7 +131,7 @@ func (w *world) moves(id work.ID, s work.State, said string) {
 	}
 	if s == work.Deployed {
 		if x, err := w.record.Claim(context.Background(), id, "s", time.Now()); err == nil {
-			w.heard(x)
+			w.tells(x)
 		}
 		return
 	}
@@ -137,13 +146,18 @@ func (w *world) moves(id work.ID, s work.State, said string) {
 		return nil
 	}, events...)
 	if err == nil {
-		w.mu.Lock()
-		heard := w.heard
-		w.mu.Unlock()
-		heard(x)
+		w.tells(x)
 	} else if !errors.Is(err, errDone) {
 		w.Errorf("%s becomes %s: %v", id, s, err)
 	}
+}
+
+// tells tells the server that there is of an execution.
+func (w *world) tells(x work.Execution) {
+	w.mu.Lock()
+	heard := w.heard
+	w.mu.Unlock()
+	heard(x)
 }
 
 var errDone = errors.New("it is so already")
@@ -155,7 +169,7 @@ type runsOf struct {
 }
 
 func (r *runsOf) Find(ctx context.Context, part thread.Part) (work.Execution, bool, error) {
-	if r.d.is() || r.w.gone {
+	if r.d.is() {
 		return work.Execution{}, false, thread.ErrUnreachable
 	}
 	list, err := r.w.record.Recorded(ctx, work.RecordQuery{Part: part})
@@ -350,6 +364,8 @@ func (w *world) result(t plan.Task) string {
 			w.Errorf("%s is %s, and has %d hand-overs", n.Agent, n.State, len(list))
 		}
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for part, n := range w.begun {
 		if n != 1 {
 			w.Errorf("%v was begun %d times", part, n)
@@ -471,7 +487,9 @@ func TestEngineStoreAway(t *testing.T) {
 		away.mu.Lock()
 		away.over = true
 		away.mu.Unlock()
+		w.mu.Lock()
 		w.dead = &dying{} // the runs do not end with it
+		w.mu.Unlock()
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if n := len(w.begun); n != 1 {
@@ -579,14 +597,14 @@ func TestEngineRetry(t *testing.T) {
 				t.Errorf("after %+v: %s, want %s", r, got, want)
 			}
 		}
-		w.fate["a"] = 2
+		w.dooms("a", 2)
 		wants("a delivered 2.1, b delivered 1.1: complete", wave.RetryRequest{}, nil)
 		wants("a delivered 2.1, b delivered 1.1: complete", wave.RetryRequest{}, thread.ErrRefused)
 		wants("a delivered 2.1, b delivered 1.1: complete", wave.RetryRequest{Agent: "a"}, thread.ErrApproval)
 		wants("a delivered 2.1, b delivered 1.1: complete", wave.RetryRequest{Agent: "nobody"}, thread.ErrNotFound)
-		w.fate["a"] = 0
+		w.dooms("a", 0)
 		wants("a failed 3.1, b delivered 1.1: failed", wave.RetryRequest{Agent: "a", Agreed: true}, nil)
-		w.fate["a"] = 2
+		w.dooms("a", 2)
 		wants("a delivered 4.1, b delivered 2.1: complete", wave.RetryRequest{Agent: "a", From: true}, nil)
 	})
 }
