@@ -33,7 +33,7 @@ func TestScreenAnswersGates(t *testing.T) {
 	r.ends(one, plan.Complete)
 
 	two := r.begin(r.gated("two"))
-	s.See(two + "/look")
+	s.See("1 needs you", two+"/look")
 	s.Press("I")
 	s.See("task asks", "Is what two found right?")
 	time.Sleep(time.Second)
@@ -44,10 +44,10 @@ func TestScreenAnswersGates(t *testing.T) {
 	s.Press("\x1b")
 
 	three := r.begin(r.gated("three"))
-	s.See(three + "/look")
+	s.See("1 needs you", three+"/look")
 	r.slow("three-b", 2*time.Second)
 	s.Press("W")
-	s.See("tasks of plans", three)
+	s.See("tasks of plans: 3 tasks", three)
 	s.Press("\x1b[H\r")
 	s.See("wave 2", "longest chain", "Is what three found right?")
 	r.Ok("wave", "answer", three, "look", "--yes")
