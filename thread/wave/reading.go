@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"orchestrator/thread"
@@ -76,8 +77,11 @@ func (r *reading) may(ctx context.Context, a Author, task, agent string) error {
 	if part.Agent == "" {
 		return thread.Kindf(thread.ErrNotGranted, "a run that an agent of a plan has started reads nothing that is handed over")
 	}
-	return thread.Hint(thread.Kindf(thread.ErrNotGranted, "%s of %s does not read %s", part.Agent, part.Task, thread.Excerpt(agent)),
-		fmt.Sprintf("its plan lets it read: %v", upstream))
+	reads := "it reads nothing"
+	if len(upstream) > 0 {
+		reads = "it reads " + strings.Join(upstream, ", ")
+	}
+	return thread.Hint(thread.Kindf(thread.ErrNotGranted, "%s of %s does not read %s", part.Agent, part.Task, thread.Excerpt(agent)), reads)
 }
 
 // upstream returns the agents that one reads.

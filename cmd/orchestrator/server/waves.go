@@ -3,12 +3,9 @@ package server
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"path/filepath"
 
 	"orchestrator/cmd/orchestrator/planfile"
 	"orchestrator/thread"
-	"orchestrator/thread/attachment"
 	"orchestrator/thread/plan"
 	"orchestrator/thread/wave"
 	"orchestrator/thread/work"
@@ -31,17 +28,12 @@ func (a *Server) openWaves(context.Context) error {
 	}
 	a.waves = wave.New(c)
 	a.service(a.waves.Work)
+	a.every(givenPause, "remove what tasks that are gone were given", func(ctx context.Context) error {
+		return dropGiven(ctx, a.Project.StateDir(), c.Store)
+	})
 	a.standing = newStanding(c, a.waves)
 	a.service(a.standing.armed.Run)
 	return nil
-}
-
-// given is the folder of files that the agent of a round may read, and those of no other.
-func (a *Server) given(part thread.Part) attachment.Folder {
-	if part.Task == "" {
-		return attachment.Folder{}
-	}
-	return attachment.At(filepath.Join(a.Project.StateDir(), "given", part.Task, fmt.Sprintf("%s.%d", part.Agent, part.Round)))
 }
 
 // asked tells people what a task asks.
