@@ -52,6 +52,9 @@ func (w *Waves) Run(ctx context.Context, a Author, r RunRequest) (View, error) {
 		if err := sees(a, *s); err != nil {
 			return err
 		}
+		if !own(a, *s) {
+			return thread.Kindf(thread.ErrNotGranted, "%s is another's", s.Name)
+		}
 		if s.Status != plan.Pending && s.Status != plan.Proposed {
 			return thread.Kindf(thread.ErrRefused, "%s is %s already", s.Name, s.Status)
 		}

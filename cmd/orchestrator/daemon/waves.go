@@ -34,6 +34,9 @@ func (s *Server) mayRunPlan(ctx context.Context, q *wave.RunRequest) error {
 	if !callerOf(ctx).Agent {
 		return nil
 	}
+	if err := mayBegin(callerOf(ctx), *q); err != nil {
+		return err
+	}
 	if err := s.mayWorkIn(callerOf(ctx), &q.Dir); err != nil {
 		return err
 	}
@@ -44,6 +47,23 @@ func (s *Server) mayRunPlan(ctx context.Context, q *wave.RunRequest) error {
 		start := thread.NewRequest{Prompt: a.Prompt, Flags: thread.Flags{Program: a.Program}}
 		if err := mayStartRun(callerOf(ctx), start); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// mayBegin refuses an agent what a person decides about a plan: to agree to what it asks before it runs, and to begin a task
+// that waits, which it may have proposed itself. Runs of its agents start others no deeper than its own may.
+func mayBegin(c grant.Caller, q wave.RunRequest) error {
+	if q.Agreed {
+		return thread.Kindf(thread.ErrNotGranted, "only the user agrees to what a plan asks before it runs (--yes)")
+	}
+	if q.Task != "" && !c.Has(grant.Start) {
+		return c.Lacks("beginning a task that waits", grant.Start)
+	}
+	for _, a := range q.Plan.Agents {
+		if depth := 1 + max(a.SpawnDepth, min(a.Spawn, 1)); depth > 1 && depth > grant.Depth(c.Grants) && !c.Has(grant.Start) {
+			return c.Lacks("a plan whose agent "+thread.Excerpt(a.Name)+" starts runs itself", grant.Deep(depth))
 		}
 	}
 	return nil
