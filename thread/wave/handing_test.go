@@ -37,6 +37,7 @@ type hands struct {
 	mu      sync.Mutex
 	threads map[thread.ID]thread.Thread
 	asked   []string // prompts, oldest first
+	away    int      // how often the store is away when an agent is to be asked again
 }
 
 // stager keeps staged data in memory.
@@ -152,8 +153,12 @@ func (h *hands) Find(ctx context.Context, part thread.Part) (work.Execution, boo
 
 func (h *hands) Again(ctx context.Context, of thread.ID, text string) (work.Execution, error) {
 	h.mu.Lock()
-	part := h.threads[of].Once.Part
+	part, away := h.threads[of].Once.Part, h.away > 0
+	h.away--
 	h.mu.Unlock()
+	if away {
+		return work.Execution{}, thread.ErrUnreachable
+	}
 	return h.execution(ctx, of, part, text)
 }
 
@@ -332,6 +337,19 @@ func TestAnAgentIsAskedOnceToMend(t *testing.T) {
 				t.Errorf("%q", h.prompts())
 			}
 		})
+	}
+}
+
+// TestTheQuestionIsNotLost: a store that is away when the agent is to be asked to mend has it asked later, once.
+func TestTheQuestionIsNotLost(t *testing.T) {
+	t.Parallel()
+	h := newHands(t)
+	h.away = 2
+	task := h.begins(plan.Agent{Name: "vision"})
+	h.says(task, "vision", "prose")
+	h.says(task, "vision", `{"n":1}`)
+	if n := h.is(task, "vision", plan.NodeDelivered); !n.Repaired || n.Round != 1 || len(h.prompts()) != 2 {
+		t.Errorf("%+v %q", n, h.prompts())
 	}
 }
 
