@@ -35,7 +35,7 @@ func (f *acts) menu(t plan.Task, n *wave.NodeView) tea.Cmd {
 		offer(intent.BeginTask, "begin "+t.Name, func() tea.Cmd { return others.Start(t) })
 	}
 	if all := f.proposed(); others.StartAll != nil && len(all) > 0 {
-		offer(intent.BeginAll, "begin all "+plain.Count(len(all), "proposed task"), func() tea.Cmd { return others.StartAll(all) })
+		offer(intent.BeginAll, "begin what is proposed: "+plain.Count(len(all), "task"), func() tea.Cmd { return others.StartAll(all) })
 	}
 	if n != nil && n.Agent != "" && !n.Gate && n.Round > 0 {
 		offer(intent.RetryNode, "begin "+plain.Line(n.Agent)+" again", func() tea.Cmd { return f.ask(wave.RetryRequest{Task: t.Name, Agent: n.Agent}) })
