@@ -7,10 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"orchestrator/checkpoint/plantest"
 	"orchestrator/checkpoint/postgres"
+	"orchestrator/checkpoint/workrow"
 	"orchestrator/thread"
 	"orchestrator/thread/plan"
+	"orchestrator/thread/work"
 )
 
 func TestPlans(t *testing.T) {
@@ -103,6 +107,53 @@ func TestPlansHold(t *testing.T) {
 	} {
 		if err := run(t, query); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", query, err)
+		}
+	}
+}
+
+// TestPlansUpgrade opens a database of version 5, in which executions are: they stay, tasks of plans are kept from then on,
+// and the step back leaves the executions.
+func TestPlansUpgrade(t *testing.T) {
+	ctx := t.Context()
+	url := server.Database(t, "plans")
+	if err := postgres.MigrateTo(ctx, url, 5); err != nil {
+		t.Fatal(err)
+	}
+	c, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close(ctx) }()
+	x := work.Execution{ID: "0123456789abcdef", Name: "exec-001", Lost: work.PolicyAsk, Thread: "0123456789abcde0", Agent: "demo", State: work.Queued, Created: time.Unix(1, 0).UTC()}
+	r, err := workrow.Pack(0, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []string{"INSERT INTO orchestrator.project (name) VALUES ('p')", "INSERT INTO orchestrator.work_number (project, prefix, last) VALUES (1, 'exec', 1)"} {
+		if _, err := c.Exec(ctx, q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.Exec(ctx, "INSERT INTO orchestrator.work (project, host, id, name, thread, state, sum, doc) VALUES (1, 'h', $1, $2, $3, $4, $5, $6)",
+		string(r.ID), r.Name, string(r.Thread), string(r.State), r.Sum, r.Doc); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s, err := postgres.Open(ctx, url, postgres.Options{Project: "p", Host: "h"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Work(nil).Execution(ctx, "exec-001"); err != nil || got != x {
+			t.Errorf("%+v: %v", got, err)
+		}
+		if _, at := plantest.Example(t, s.Work(nil).Plans()); at.Name != "task-001" {
+			t.Error(at.Name)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := postgres.Undo(ctx, url, 5); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
