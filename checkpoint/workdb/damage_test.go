@@ -179,15 +179,20 @@ func TestFlippedBits(t *testing.T) {
 func TestCheckedAfterUncleanEnd(t *testing.T) {
 	path, good := filled(t, 200)
 	bad := bytes.Clone(good)
-	for i := len(bad) / 2; i < len(bad)/2+3*4096; i++ {
-		bad[i] = 0xff
+	at := bytes.Index(bad, []byte(`"name":"exec-100"`)) // a page that no start reads
+	if at < 0 {
+		t.Fatal("no exec-100")
 	}
+	copy(bad[at/4096*4096:], bytes.Repeat([]byte{0xff}, 4096))
 	if err := os.WriteFile(path, bad, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	told := make(chan error, 1)
 	o := workdb.Options{Damaged: func(err error) { told <- err }}
 	s := open(t, path, o)
+	if s.Report() != "" {
+		t.Fatal(s.Report())
+	}
 	add(t, s, "t1") // a log that the killed server leaves
 	log, err := os.ReadFile(path + "-wal")
 	if err != nil {
@@ -214,7 +219,7 @@ func TestCheckedAfterUncleanEnd(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(30 * time.Second):
-		t.Fatal("nobody was told")
+		t.Fatalf("nobody was told: %q", s.Report())
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
