@@ -55,15 +55,18 @@ func (r *rig) kill() {
 func (r *rig) settled(task string) wave.View {
 	r.T.Helper()
 	var v wave.View
-	e2e.Await(r.T, "all that was lost to go on", func() bool {
+	var refused string
+	for begin := time.Now(); !v.Task.Status.Final(); time.Sleep(50 * time.Millisecond) {
 		v = r.Task(task)
 		for _, n := range v.Nodes {
 			if n.State == plan.NodeAsking && n.Asks == plan.AsksLost {
-				r.Run("exec", "resume", n.Exec) // refused if it does already
+				refused = r.Run("exec", "resume", n.Exec).Stderr // it may do already
 			}
 		}
-		return v.Task.Status.Final()
-	})
+		if time.Since(begin) > e2e.Patience {
+			r.T.Fatalf("%s does not go on; the last call said %q: %s", task, refused, r.said(v))
+		}
+	}
 	v = r.ends(task, plan.Complete)
 	attempts := map[string]int{}
 	for _, x := range r.executions(task) {
