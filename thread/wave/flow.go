@@ -235,6 +235,8 @@ func (e *Engine) heard(x work.Execution) {
 		case known && leftOver(n, x):
 			e.cancelRun(x.ID, "its round is over")
 		case !known || n.Round != x.Part.Round:
+		case n.AtWork() && x.State == work.Failed && x.Attempt == 0:
+			e.unbegun(t, n, x)
 		case n.AtWork() && x.State.Final():
 			failpoint.Hit("wave.ended")
 			e.over(t, n, x)
@@ -245,6 +247,25 @@ func (e *Engine) heard(x work.Execution) {
 		}
 		e.cfg.Changed(t.name)
 	})
+}
+
+// unbegun takes that an execution has failed which was never tried. One that a dead server had not accepted yet is none of the
+// round: that has another one, or gets it.
+func (e *Engine) unbegun(t *running, n plan.Node, x work.Execution) {
+	y, ok, err := e.cfg.Runs.Find(e.ctx, x.Part)
+	switch {
+	case err != nil:
+		e.later(t.name, func(t *running) {
+			if n, at := e.round(t, n); at {
+				e.unbegun(t, n, x)
+			}
+		})
+	case ok && y.ID == x.ID:
+		failpoint.Hit("wave.ended")
+		e.over(t, n, x)
+	default:
+		e.start(t, n)
+	}
 }
 
 // goesOn reports whether a node follows its execution if a person has that go on.

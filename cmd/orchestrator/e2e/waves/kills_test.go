@@ -17,10 +17,10 @@ import (
 	"orchestrator/thread/work"
 )
 
-// transitions are the places between the writes of a task, in their order.
+// transitions are the places between the writes of a task, in their order, with those of its runs.
 func transitions() []string {
 	return []string{
-		"wave.added", "wave.begun", "wave.started", "wave.ended", "wave.delivered", "wave.finished",
+		"wave.added", "wave.begun", "thread.exec.added", "thread.exec.accepted", "wave.started", "wave.ended", "wave.delivered", "wave.finished",
 	}
 }
 
