@@ -31,7 +31,8 @@ func Decode(name string, text []byte) (p plan.Plan, err error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	if err := known(d, reflect.TypeFor[plan.Plan](), "", 0); err != nil {
+	w := walk{d, map[reflect.Type]map[string]reflect.Type{}}
+	if err := w.known(reflect.TypeFor[plan.Plan](), nil, 0); err != nil {
 		return p, at(text, d.InputOffset(), strings.EqualFold(filepath.Ext(name), ".json"), err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
@@ -125,8 +126,35 @@ func wrong(err error) error {
 	return thread.Kindf(thread.ErrInvalid, "%s", harmless(strings.TrimPrefix(err.Error(), "json: ")))
 }
 
+// walk goes over the text of a plan, with the keys of its parts as far as it has met them.
+type walk struct {
+	d      *json.Decoder
+	fields map[reflect.Type]map[string]reflect.Type
+}
+
+// way is where in a plan something is: a key of what is above it, or a place in the list.
+type way struct {
+	above *way
+	key   string
+	place int
+}
+
+// String is the way from the plan.
+func (w *way) String() string {
+	switch {
+	case w == nil:
+		return ""
+	case w.key == "" && w.above != nil:
+		return fmt.Sprintf("%s[%d]", w.above, w.place)
+	case w.above == nil:
+		return w.key
+	}
+	return w.above.String() + "." + w.key
+}
+
 // known refuses keys that a plan does not have, and those that are there twice. It goes into what it knows the type of.
-func known(d *json.Decoder, t reflect.Type, path string, deep int) error {
+func (w walk) known(t reflect.Type, path *way, deep int) error {
+	d := w.d
 	if deep > maxNested {
 		return thread.Kindf(thread.ErrInvalid, "it is nested more than %d deep", maxNested)
 	}
@@ -147,9 +175,9 @@ func known(d *json.Decoder, t reflect.Type, path string, deep int) error {
 				return thread.Kindf(thread.ErrInvalid, "it is no JSON: %s", harmless(err.Error()))
 			}
 			key, _ := name.(string)
-			at := strings.TrimPrefix(path+"."+key, ".")
+			at := &way{path, key, 0}
 			if seen[key] {
-				return thread.Kindf(thread.ErrInvalid, "%s is there twice", harmless(at))
+				return thread.Kindf(thread.ErrInvalid, "%s is there twice", harmless(at.String()))
 			}
 			seen[key] = true
 			next := reflect.TypeFor[json.RawMessage]()
@@ -158,15 +186,19 @@ func known(d *json.Decoder, t reflect.Type, path string, deep int) error {
 			case t.Kind() == reflect.Map:
 				next = t.Elem()
 			case t.Kind() == reflect.Struct:
-				fields := keys(t)
+				fields := w.fields[t]
+				if fields == nil {
+					fields = keys(t)
+					w.fields[t] = fields
+				}
 				var ok bool
 				if next, ok = fields[key]; !ok {
-					return unknown(key, path, fields)
+					return unknown(key, path.String(), fields)
 				}
 			default:
-				return thread.Kindf(thread.ErrInvalid, "%s is not made of parts", harmless(path))
+				return thread.Kindf(thread.ErrInvalid, "%s is not made of parts", harmless(path.String()))
 			}
-			if err := known(d, next, at, deep+1); err != nil {
+			if err := w.known(next, at, deep+1); err != nil {
 				return err
 			}
 		}
@@ -174,12 +206,12 @@ func known(d *json.Decoder, t reflect.Type, path string, deep int) error {
 		next := reflect.TypeFor[json.RawMessage]()
 		if !raw {
 			if t.Kind() != reflect.Slice {
-				return thread.Kindf(thread.ErrInvalid, "%s is no list", harmless(strings.TrimPrefix(path, ".")+" "))
+				return thread.Kindf(thread.ErrInvalid, "%s is no list", harmless(path.String()))
 			}
 			next = t.Elem()
 		}
 		for i := 0; d.More(); i++ {
-			if err := known(d, next, fmt.Sprintf("%s[%d]", path, i), deep+1); err != nil {
+			if err := w.known(next, &way{path, "", i}, deep+1); err != nil {
 				return err
 			}
 		}
