@@ -75,6 +75,9 @@ type Agent struct {
 	// Program is what works where Agent is any program ("command"), with its arguments: it gets the prompt on its input, and
 	// what it prints is its answer.
 	Program []string `json:"program,omitempty" toml:"program"`
+	// ProgramFiles are the files of the project that Program names, with their SHA-256, as they were accepted: who reads the plan
+	// puts them here. A copy of them is what runs.
+	ProgramFiles map[string]string `json:"program_files,omitempty" toml:"-"`
 
 	// Prompt is a template, see Render. PromptFile is a file beside the plan that has it; who reads the plan puts its text into
 	// Prompt.

@@ -95,7 +95,15 @@ func (c Config) fits(r CheckRequest, agreed bool) error {
 		_, err := plan.Layout(r.Plan)
 		return err
 	}
-	return Check(r, c.World()).Fit(agreed)
+	if err := Check(r, c.World()).Fit(agreed); err != nil {
+		return err
+	}
+	for _, a := range r.Plan.Agents {
+		if _, err := c.filled().Program(a); err != nil { // it has what is accepted now be what runs
+			return err
+		}
+	}
+	return nil
 }
 
 // critical returns the agents of a longest chain, each of which is taken to need as long as another.

@@ -19,6 +19,8 @@ type Config struct {
 	Runs   Runs
 	// Schemas checks values against JSON Schemas.
 	Schemas Schemas
+	// Program returns the words of an agent's program as it was accepted, which may be a copy; nil for as they are.
+	Program func(a plan.Agent) ([]string, error)
 	// World is what plans meet; nil where it is not known, and then only what a plan is by itself is checked.
 	World func() plan.World
 	// Staged keeps what is handed over by token.
@@ -56,6 +58,9 @@ func (c Config) filled() Config {
 	}
 	if c.Count == nil {
 		c.Count = func(text string) int { return (len(text) + 3) / 4 }
+	}
+	if c.Program == nil {
+		c.Program = func(a plan.Agent) ([]string, error) { return a.Program, nil }
 	}
 	if c.Over == nil {
 		c.Over = func(plan.Task) {}

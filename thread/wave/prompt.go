@@ -30,7 +30,10 @@ func (e *Engine) newRun(t plan.Task, n plan.Node, a plan.Agent) (thread.NewReque
 	if a.Spawn > 0 {
 		r.Once.Spawn = thread.Spawn{Of: r.Once.Part, Runs: a.Spawn, Depth: cmp.Or(a.SpawnDepth, 1)}
 	}
-	r.Flags.Program, r.Lines = a.Program, len(a.Program) > 0 // who wrote the plan has the program read what it is asked
+	if r.Flags.Program, err = e.cfg.Program(a); err != nil {
+		return r, err
+	}
+	r.Lines = len(a.Program) > 0 // who wrote the plan has the program read what it is asked
 	if t.Session != "" {
 		r.Once.Task = t.Title
 	}

@@ -133,7 +133,7 @@ func (l Library) path(path string) (File, error) {
 		return f, err
 	}
 	var brings bool
-	if f.Programs, brings, err = programs(f.Plan, l.Project); err != nil {
+	if f.Programs, brings, err = programs(&f.Plan, l.Project); err != nil {
 		return f, fmt.Errorf("programs of plan %s: %w", harmless(path), err)
 	}
 	f.Asks = inside || brings

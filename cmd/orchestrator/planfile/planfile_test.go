@@ -272,3 +272,60 @@ func FuzzDecode(f *testing.F) {
 }
 
 func mkfifo(path string) error { return syscall.Mkfifo(path, 0o600) }
+
+// What runs is what was accepted, though the file is another one by then; one that is not what was accepted does not run.
+func TestCopies(t *testing.T) {
+	l := project(t, map[string]string{"project/tools/x.sh": "echo accepted", "project/.orchestrator.d/plans/one.json": `{"agents":[{"name":"a","prompt":"x","program":["tools/x.sh","-v"],"program_files":{"tools/x.sh":"0"}},` +
+		`{"name":"b","prompt":"x","program":["sh","-c","exec ./tools/x.sh 'y'"]},{"name":"c","prompt":"x","program":["cat"]}]}`})
+	script := filepath.Join(l.Project, "tools/x.sh")
+	if err := os.Chmod(script, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f, err := l.Find("one", "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	agents := f.Plan.Agents
+	c := Copies{Project: l.Project, Folder: filepath.Join(t.TempDir(), "programs")}
+	if err := os.WriteFile(script, []byte("echo other"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Argv(agents[0]); !errors.Is(err, thread.ErrRefused) || !strings.Contains(err.Error(), "changed since") {
+		t.Error(err)
+	}
+	if err := os.WriteFile(script, []byte("echo accepted"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	argv, err := c.Argv(agents[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(script); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(argv[0])
+	info, statErr := os.Stat(argv[0])
+	if err != nil || statErr != nil || string(content) != "echo accepted" || argv[1] != "-v" || info.Mode().Perm() != 0o500 || !strings.HasPrefix(argv[0], c.Folder) {
+		t.Error(argv, string(content), err, info.Mode())
+	}
+	if line, err := c.Argv(agents[1]); err != nil || line[2] != "exec "+argv[0]+" 'y'" || line[0] != "sh" {
+		t.Error(line, err)
+	}
+	if plain, err := c.Argv(agents[2]); err != nil || !reflect.DeepEqual(plain, []string{"cat"}) {
+		t.Error(plain, err)
+	}
+	// a copy that somebody has changed is not taken
+	if err := os.Chmod(argv[0], 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(argv[0], []byte("echo evil"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := c.Argv(agents[0]); !errors.Is(err, thread.ErrRefused) {
+		t.Error(again, err)
+	}
+	agents[0].ProgramFiles = map[string]string{"../x": "0"}
+	if _, err := c.Argv(agents[0]); !errors.Is(err, thread.ErrInvalid) {
+		t.Error(err)
+	}
+}

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -169,26 +171,43 @@ func unlinked(folder *os.Root, name string) error {
 	return nil
 }
 
-// programs says which programs a plan names, with the content of those that are files of the project; brings reports whether
-// there are any of those.
-func programs(p plan.Plan, project string) (text []byte, brings bool, err error) {
+// programs puts into a plan which files of the project its programs are, with their hashes, and returns what is accepted of
+// them; brings reports whether there are any. What the plan itself says of that counts for nothing.
+func programs(p *plan.Plan, project string) (text []byte, brings bool, err error) {
 	var commands []accept.Command
-	for _, a := range p.Agents {
-		if len(a.Program) > 0 {
-			commands = append(commands, accept.Command{Name: a.Name, Line: strings.Join(a.Program, " ")})
+	for i := range p.Agents {
+		a := &p.Agents[i]
+		a.ProgramFiles = nil
+		if len(a.Program) == 0 {
+			continue
+		}
+		one := accept.Command{Name: a.Name, Line: strings.Join(a.Program, " ")}
+		commands = append(commands, one)
+		for _, name := range accept.Names([]accept.Command{one}, project) {
+			content, _, err := programFile(project, name)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, false, err
+			}
+			if a.ProgramFiles == nil {
+				a.ProgramFiles = map[string]string{}
+			}
+			a.ProgramFiles[name], brings = sumOf(content), true
 		}
 	}
 	if len(commands) == 0 {
 		return nil, false, nil
 	}
-	files := accept.Folder(project)
-	for _, name := range accept.Names(commands, project) {
-		f, err := files.Open(name)
-		if err == nil {
-			f.Close()
-			brings = true
+	var b bytes.Buffer
+	for _, a := range p.Agents {
+		if len(a.Program) > 0 {
+			fmt.Fprintf(&b, "program %q %q\n", a.Name, a.Program)
+		}
+		for _, name := range slices.Sorted(maps.Keys(a.ProgramFiles)) {
+			fmt.Fprintf(&b, "file %q %s\n", name, a.ProgramFiles[name])
 		}
 	}
-	text, err = accept.Content(commands, files, project)
-	return text, brings, err
+	return b.Bytes(), brings, nil
 }

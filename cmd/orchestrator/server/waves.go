@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 
 	"orchestrator/cmd/orchestrator/planfile"
 	"orchestrator/thread"
@@ -14,11 +15,13 @@ import (
 // openWaves puts plans at work over the runs. Without a record of executions there are none, and who asks is told so.
 func (a *Server) openWaves(context.Context) error {
 	world := planfile.World(a.agents, a.Config, a.Project.Repository)
+	copies := planfile.Copies{Project: a.Project.Root, Folder: filepath.Join(a.Project.StateDir(), "programs")}
 	c := wave.Config{
 		Store: plansOf(a.executions), Record: a.kept, Runs: a.manager.Parts, Agent: a.Config.Agent, Count: a.counter.Count, Log: a.Log,
 		Changed: func(task string) { a.manager.Executions.Touched(work.Touched{Plan: task}) },
 		Over:    a.over, Asked: a.asked, Notice: a.taskNotice,
-		Root: a.Project.Root, Schemas: world.Schemas, World: func() plan.World { return world }, Staged: a.staging, Thread: a.store.Thread,
+		Program: copies.Argv,
+		Root:    a.Project.Root, Schemas: world.Schemas, World: func() plan.World { return world }, Staged: a.staging, Thread: a.store.Thread,
 		Given: func(part thread.Part, name string, data []byte) (string, error) { return a.given(part).Put(name, data) },
 	}
 	c.Host, c.User = a.recordedAt()

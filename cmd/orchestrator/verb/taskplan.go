@@ -20,7 +20,7 @@ func taskVars(c *cli, name string, words []string) (map[string]json.RawMessage, 
 		if err == nil {
 			return checkedVars(p, words)
 		}
-		if !errors.Is(err, thread.ErrNotFound) {
+		if !errors.Is(err, thread.ErrNotFound) && !errors.Is(err, thread.ErrRefused) { // what is not accepted may still be what is armed
 			return nil, err
 		}
 	}

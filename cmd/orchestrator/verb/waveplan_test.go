@@ -118,3 +118,32 @@ func TestPlanIsChecked(t *testing.T) {
 		t.Errorf("%d %s", res.Code, res.Stderr)
 	}
 }
+
+// A program of the project runs as it was accepted, though somebody exchanges it after its plan was armed.
+func TestPlanRunsAcceptedProgram(t *testing.T) {
+	t.Parallel()
+	r := e2e.NewRig(t)
+	ran := filepath.Join(t.TempDir(), "ran")
+	script := func(word string) string {
+		return "#!/bin/sh\ncat >/dev/null\necho " + word + " >>" + ran + "\necho '{\"summary\":\"s\",\"output_data\":1}'\n"
+	}
+	r.Write("tools/x.sh", script("accepted"))
+	if err := os.Chmod(filepath.Join(r.Project, "tools/x.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r.Write(planfile.Folder+"/one.json", `{"agents":[{"name":"a","agent":"command","prompt":"x","program":["./tools/x.sh"],"writes":["out/**"]}]}`)
+	r.Ok("trust", "--plans", "one", "--yes")
+	r.Ok("wave", "arm", "one", "--yes")
+	r.Write("tools/x.sh", script("exchanged"))
+	r.Ok("task", "add", "do it", "--plan", "one")
+	e2e.Await(t, "the program to run", func() bool {
+		b, err := os.ReadFile(ran)
+		return err == nil && len(b) > 0
+	})
+	if b, err := os.ReadFile(ran); err != nil || string(b) != "accepted\n" {
+		t.Errorf("%q %v", b, err)
+	}
+	if res := r.Run("wave", "run", "--detach", "one", "x"); res.Code != exitcode.Refused {
+		t.Errorf("%d %s", res.Code, res.Stderr)
+	}
+}
