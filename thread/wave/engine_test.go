@@ -30,6 +30,7 @@ type world struct {
 	r       *rand.Rand
 	heard   func(work.Execution)
 	begun   map[thread.Part]int
+	parts   map[thread.Part]work.ID
 	running map[work.ID]bool // that have a process
 	fate    map[string]int   // 0 fails, 1 answers no
 	prompts map[thread.Part]string
@@ -40,7 +41,7 @@ type world struct {
 func newWorld(t *testing.T, seed uint64) *world {
 	t.Helper()
 	return &world{
-		T: t, store: plans.New(time.Now), record: memory.New(time.Now), r: rand.New(rand.NewPCG(seed, 3)), begun: map[thread.Part]int{},
+		T: t, store: plans.New(time.Now), record: memory.New(time.Now), r: rand.New(rand.NewPCG(seed, 3)), begun: map[thread.Part]int{}, parts: map[thread.Part]work.ID{},
 		running: map[work.ID]bool{}, fate: map[string]int{}, prompts: map[thread.Part]string{}, dead: &dying{},
 	}
 }
@@ -172,11 +173,14 @@ func (r *runsOf) Find(ctx context.Context, part thread.Part) (work.Execution, bo
 	if r.d.is() {
 		return work.Execution{}, false, thread.ErrUnreachable
 	}
-	list, err := r.w.record.Recorded(ctx, work.RecordQuery{Part: part})
-	if err != nil || len(list) == 0 {
-		return work.Execution{}, false, err
+	r.w.mu.Lock()
+	id, ok := r.w.parts[part]
+	r.w.mu.Unlock()
+	if !ok {
+		return work.Execution{}, false, nil
 	}
-	return list[0], true, nil
+	x, err := r.w.record.Execution(ctx, string(id))
+	return x, err == nil, err
 }
 
 func (r *runsOf) Start(ctx context.Context, q thread.NewRequest) (work.Execution, error) {
@@ -190,6 +194,7 @@ func (r *runsOf) Start(ctx context.Context, q thread.NewRequest) (work.Execution
 	}
 	r.w.mu.Lock()
 	r.w.begun[q.Once.Part]++
+	r.w.parts[q.Once.Part] = x.ID
 	r.w.prompts[q.Once.Part] = q.Prompt
 	r.w.mu.Unlock()
 	go r.w.runs(x)
@@ -716,5 +721,45 @@ func TestEngineEndsLeftRuns(t *testing.T) {
 		}
 		s.end()
 		time.Sleep(2 * time.Hour)
+	})
+}
+
+// TestEngineTenThousand: 10,000 agents in waves of 100 that read the wave before run to their end, with no more of them at once
+// than are begun ahead, and no task in memory after it.
+func TestEngineTenThousand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a while")
+	}
+	const all, wide = 10_000, 100
+	var p plan.Plan
+	for i := range all {
+		a := plan.Agent{Name: fmt.Sprintf("a%d", i), Prompt: "x"}
+		if i >= wide {
+			a.Reads = []string{fmt.Sprintf("a%d", i-wide)}
+		}
+		p.Agents = append(p.Agents, a)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.slow = time.Millisecond
+		for _, a := range p.Agents {
+			w.fate[a.Name] = 2
+		}
+		s := w.serves(0)
+		defer s.end()
+		if _, err := s.Run(t.Context(), wave.Author{}, wave.RunRequest{Plan: p, Title: "t"}); err != nil {
+			t.Fatal(err)
+		}
+		for range 600 {
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if task, err := w.store.Task(t.Context(), "task-001"); err == nil && task.Status.Final() {
+				if task.Status != plan.Complete || len(w.begun) != all || s.Held() != 0 || s.Found() != 0 {
+					t.Errorf("%s %s, %d rounds, %d tasks held, %d things found", task.Status, task.Reason, len(w.begun), s.Held(), s.Found())
+				}
+				return
+			}
+		}
+		t.Error("it does not end")
 	})
 }
