@@ -130,6 +130,11 @@ func TestProposalsBegin(t *testing.T) {
 		if r.srv.asked(`task-start task-022 plan "single" by "codex"`) {
 			t.Error("the other one begins")
 		}
+		r.keys(". A")
+		r.must("begin all", "Write the docs", "Leave them")
+		r.keys("right", "enter")
+		r.wait(time.Second)
+		r.mustAsk(`task-start task-022 plan "single" by "codex"`)
 	})
 }
 

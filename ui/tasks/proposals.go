@@ -34,7 +34,7 @@ func (f *Feature) fill(into *dialog.Picker, p proposed, err error) tea.Cmd {
 		items = append(items, dialog.Item{Title: plain.Line(t.Title), Note: by(t), Detail: plain.First(t.Body), Result: host.Do(func() tea.Cmd { return f.open(list[i]) })})
 	}
 	if len(list) > 1 {
-		items = append(items, dialog.Item{Title: "Begin all " + plain.Count(len(list), "task"), Acts: true, Result: host.Do(func() tea.Cmd { return f.askAll(p.list) })})
+		items = append(items, dialog.Item{Title: "Begin all " + plain.Count(len(list), "task"), Acts: true, Result: host.Do(func() tea.Cmd { return f.StartAll(p.list) })})
 	}
 	into.Fill(items, "There is no task in the text")
 	all := []tea.Cmd{f.look(p.of.Name), f.Notify(thread.LevelInfo, p.of.Reason+": nothing of it has begun")}
@@ -86,13 +86,13 @@ func (f *Feature) show(t plan.Task) {
 	f.Dialogs.Push(dialog.NewAsk(t.Name, body, choices...))
 }
 
-// askAll asks whether all that is proposed is to begin: each costs.
-func (f *Feature) askAll(list []plan.Task) tea.Cmd {
+// StartAll begins all that is proposed, once the person has agreed to that: each costs.
+func (f *Feature) StartAll(list []plan.Task) tea.Cmd {
 	var body []string
 	for _, t := range slices.Backward(list) {
 		body = append(body, t.Name+"  "+plain.Line(t.Title))
 	}
 	f.Dialogs.Push(dialog.NewAsk("begin all "+plain.Count(len(list), "task")+"?", dialog.Plain(body...), dialog.Cancel("Leave them"),
-		dialog.Choice{Label: "Begin all", Read: true, Result: host.Do(func() tea.Cmd { return f.StartAll(list) })}))
+		dialog.Choice{Label: "Begin all", Read: true, Result: host.Do(func() tea.Cmd { return f.begin(list) })}))
 	return nil
 }

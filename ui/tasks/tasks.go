@@ -38,25 +38,26 @@ type Feature struct {
 func New(h *host.Host, c Config) *Feature { return &Feature{Host: h, cfg: c} }
 
 // Start begins a task that waits.
-func (f *Feature) Start(t plan.Task) tea.Cmd { return f.StartAll([]plan.Task{t}) }
+func (f *Feature) Start(t plan.Task) tea.Cmd { return f.begin([]plan.Task{t}) }
 
-// StartAll begins tasks that wait, the oldest first. One that cannot begin does not hold up the others.
-func (f *Feature) StartAll(list []plan.Task) tea.Cmd {
-	begin := func(ctx context.Context) (begun []string, err error) {
+// begin begins tasks that wait, the oldest first. One that cannot begin does not hold up the others.
+func (f *Feature) begin(list []plan.Task) tea.Cmd {
+	each := func(ctx context.Context) (begun []string, err error) {
 		for i := range list {
 			t := list[len(list)-1-i] // lists are newest first
-			var q wave.RunRequest
-			if q, err = f.request(t); err != nil {
-				return begun, err
+			q, one := f.request(t)
+			if one == nil {
+				_, one = api.StartTask.Do(ctx, f.Server, q)
 			}
-			if _, err = api.StartTask.Do(ctx, f.Server, q); err != nil {
-				return begun, err
+			if one != nil {
+				err = errors.Join(err, one)
+				continue
 			}
 			begun = append(begun, t.Name)
 		}
-		return begun, nil
+		return begun, err
 	}
-	return host.Call(f.Host, host.Slow, begin, func(begun []string, err error) tea.Cmd {
+	return host.Call(f.Host, host.Slow, each, func(begun []string, err error) tea.Cmd {
 		var all []tea.Cmd
 		for _, name := range begun {
 			all = append(all, f.look(name))
