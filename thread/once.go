@@ -56,6 +56,15 @@ type Spawn struct {
 	Depth int `json:"depth,omitempty"`
 }
 
+// Paid is the agent of a plan's task that an execution is recorded with: its own, or for what an agent of a plan has started
+// that one, with no round.
+func (o Once) Paid() Part {
+	if o.Part == (Part{}) && o.Spawn.Of.Task != "" {
+		return Part{Task: o.Spawn.Of.Task, Agent: o.Spawn.Of.Agent}
+	}
+	return o.Part
+}
+
 // Asks is what follows when an agent without a terminal would ask a person.
 type Asks string
 

@@ -38,7 +38,7 @@ func disposeAgain() []time.Duration {
 // one whose fallback goes on is what the fallback works in, and stays. Of an agent of a plan that has completed it stays until
 // what it hands over is stored: see Parts.Dispose.
 func (m *Merges) disposes(x exec.Execution) {
-	if x.Part.Task == "" || x.State != exec.Completed {
+	if x.Part.Round == 0 || x.State != exec.Completed {
 		m.disposed(x)
 	}
 }

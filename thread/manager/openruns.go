@@ -196,7 +196,7 @@ func (o *openRuns) report(id exec.ID, p thread.RunPiece) {
 		return
 	}
 	o.hub.Report(id, p)
-	if o.cfg.Runs.Reported != nil && p.Event != nil && x.Part.Task != "" {
+	if o.cfg.Runs.Reported != nil && p.Event != nil && x.Part.Round != 0 {
 		o.cfg.Runs.Reported(id, *p.Event)
 	}
 }

@@ -111,7 +111,7 @@ func newExecution(ctx context.Context, l *run, t thread.Thread, p thread.Prompt)
 		Dispose: disposal(t.Once, l.cfg.Runs.Dispose),
 		OnFail:  exec.OnFail(cmp.Or(t.Once.OnFail, string(l.cfg.Runs.OnFail))), Fallback: cmp.Or(t.Once.Fallback, l.cfg.Runs.Fallbacks[t.Agent]),
 		Budget: t.Once.Budget, Group: t.Once.Group, By: p.By, Within: exec.ID(p.Within),
-		Type: t.Once.Type, Part: t.Once.Part, Scope: line(p.Text), Context: int64(l.cfg.Tokens(p.Text)),
+		Type: t.Once.Type, Part: t.Once.Paid(), Scope: line(p.Text), Context: int64(l.cfg.Tokens(p.Text)),
 	}
 	if x.Session, x.Task, err = l.sessions.join(ctx, t.Once); err != nil {
 		return exec.Execution{}, err

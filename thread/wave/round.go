@@ -43,7 +43,7 @@ func budgetOf(text string) (thread.Budget, error) {
 
 // leftOver reports whether an execution is of a round that was over before it began to matter: a crash has left it.
 func leftOver(n plan.Node, x work.Execution) bool {
-	if x.State.Final() || x.Part.Round == n.Round && n.State != plan.NodeCancelled {
+	if x.State.Final() || x.Part.Round == 0 || x.Part.Round == n.Round && n.State != plan.NodeCancelled {
 		return false
 	}
 	over := n.Ended

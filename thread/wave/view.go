@@ -78,6 +78,9 @@ func byAgent(task string, nodes []plan.Node, execs []work.Execution) (newest map
 			continue
 		}
 		used[x.Part.Agent] = used[x.Part.Agent].Add(x.Usage)
+		if x.Part.Round == 0 { // its agent has started it
+			continue
+		}
 		if was := newest[x.Part.Agent]; was == nil || named[x.ID] || !named[was.ID] && later(x, was) {
 			newest[x.Part.Agent] = x
 		}

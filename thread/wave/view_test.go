@@ -49,7 +49,7 @@ func sample() (plan.Task, []plan.Node, []work.Execution) {
 		{ID: "x2", Part: part("b", 1), Usage: use(20, 2), State: work.Failed, Started: at(0)},
 		{ID: "x3", Part: part("b", 2), Usage: use(30, 3), State: work.Running, Agent: "codex", Model: "m", Started: at(1)},
 		{ID: "n1", Kind: work.KindNative, Parent: "x3", Part: part("b", 2), Usage: use(25, 2.5)},
-		{ID: "s1", Usage: use(5, 0.5), Agent: "spawned"},
+		{ID: "s1", Part: part("b", 0), Usage: use(5, 0.5), Agent: "spawned"},
 	}
 }
 
@@ -68,7 +68,7 @@ func TestViewOf(t *testing.T) {
 		t.Errorf("open %q", v.Open)
 	}
 	want := []string{
-		`a claude 10 "" 2m0s false`, `b codex 50 "" 9m0s true`, `ok  0 "you" 1m0s true`, `c  0 "b, ok" 0s true`, `d  0 "c" 0s true`,
+		`a claude 10 "" 2m0s false`, `b codex 55 "" 9m0s true`, `ok  0 "you" 1m0s true`, `c  0 "b, ok" 0s true`, `d  0 "c" 0s true`,
 	}
 	if task.Plan == nil {
 		t.Error("the task that was given lost its plan")

@@ -147,7 +147,8 @@ type Execution struct {
 	Said  int64 `json:"said,omitempty"`
 	// Replays is the execution that it repeats with the same context.
 	Replays ID `json:"replays,omitempty"`
-	// Part is the agent of a plan's task that it works as, the zero value for none.
+	// Part is the agent of a plan's task that it works as, the zero value for none. Without a round it is one that such an agent
+	// has started.
 	Part thread.Part `json:"part,omitzero"`
 	// Host and User are where it was written down.
 	Host string `json:"host,omitempty"`

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"orchestrator/cmd/orchestrator/e2e"
+	"orchestrator/thread"
 	"orchestrator/thread/plan"
 	"orchestrator/thread/work"
 )
@@ -57,16 +58,20 @@ func TestPartTools(t *testing.T) {
 		t.Fatalf("%d runs: %+v", len(below), below)
 	}
 	for i, x := range below {
-		if want := []string{task + ".spawns.1.1", task + ".spawns.1.2"}[i]; x.Name != want || x.State != work.Completed || !x.ReadOnly || x.Group != task || x.Part.Task != "" || x.Within != nodeOf(t, v, "spawns").Execution {
+		if want := []string{task + ".spawns.1.1", task + ".spawns.1.2"}[i]; x.Name != want || x.State != work.Completed || !x.ReadOnly || x.Group != task || x.Part != (thread.Part{Task: task, Agent: "spawns"}) || x.Within != nodeOf(t, v, "spawns").Execution {
 			t.Errorf("%s: %+v", want, x)
 		}
+	}
+	own := e2e.Get[work.Execution](r.Rig, "exec", "show", nodeOf(t, v, "spawns").Exec)
+	if sum := nodeOf(t, v, "spawns").Usage; sum.Input != own.Usage.Input+below[0].Usage.Input+below[1].Usage.Input {
+		t.Errorf("what it started is not in what it has used: %+v, itself %+v", sum, own.Usage)
 	}
 	if said := r.Ok("exec", "logs", below[1].Name); strings.Contains(said, "secret") {
 		t.Errorf("what it started reads what is handed over: %s", said)
 	}
 }
 
-// TestSpawnedEndWithParent: who cancels an agent ends what it has started, also over a restart.
+// TestSpawnedEndWithParent: who cancels an agent ends what it has started.
 func TestSpawnedEndWithParent(t *testing.T) {
 	t.Parallel()
 	r := newBare(t)
