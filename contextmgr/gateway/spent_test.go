@@ -109,6 +109,7 @@ func TestBudgetRefuses(t *testing.T) {
 					t.Fatal(err)
 				}
 				w.obs.wait(t, i+1)
+				p.account(t)
 				if i < tc.passes {
 					if resp.StatusCode != 200 {
 						t.Fatalf("request %d: %d %s", i, resp.StatusCode, answer)
