@@ -57,6 +57,8 @@ type Step struct {
 	Reason   string         // for Skip
 	Given    map[string]int // for Begin: the versions that it gets
 	Missing  []string       // for Begin: what it reads and does not get
+	Without  *Without       // an answer that was given for another node and holds for this one
+	As       string         // that other one
 }
 
 // Next returns what follows for a task as it is stored.
@@ -341,7 +343,7 @@ func (b *Board) decide(i int) Step {
 		return b.begin(n)
 	}
 	missing := strings.Join(names, ", ") + " handed nothing over"
-	if n.Asks == AsksUpstream && n.Answered != "" {
+	if w := n.Without; w != nil && w.Yes && b.answers(w, i) {
 		return b.begin(n)
 	}
 	switch policy := b.policy(n.Agent); {
@@ -350,6 +352,14 @@ func (b *Board) decide(i int) Step {
 	case policy == FailContinue, b.agreed(i):
 		return b.begin(n)
 	default:
+		if as := b.answeredAs(i); as != nil {
+			s := Step{Agent: n.Agent, Do: Skip, Reason: LeftOut}
+			if as.Without.Yes {
+				s = b.begin(n)
+			}
+			s.Without, s.As = as.Without, as.Agent
+			return s
+		}
 		return Step{Agent: n.Agent, Do: AskIt, Asks: AsksUpstream, Question: missing + ": let " + n.Agent + " go on without?"}
 	}
 }

@@ -138,9 +138,9 @@ func (w *rows) moves() *plan.Node {
 	case n.Asks == plan.AsksGate:
 		n.State, n.Answered = plan.NodeDelivered, "yes"
 	case w.fate[n.Agent] == 1:
-		n.State, n.Answered = plan.NodeSkipped, "no"
+		n.State, n.Without = plan.NodeSkipped, &plan.Without{Only: true}
 	default:
-		n.State, n.Answered = plan.NodeWaiting, "yes"
+		n.State, n.Without = plan.NodeWaiting, &plan.Without{Yes: true, Only: true}
 	}
 	return n
 }
@@ -374,6 +374,57 @@ func TestBoardAsksOnce(t *testing.T) {
 		}
 		if same := strings.Join(b.AsksSame("c"), ", "); strings.Contains(c.want, "ask") && same != "c, d" {
 			t.Errorf("%s ask the same as c", same)
+		}
+	}
+}
+
+// TestBoardAnswersLater: an answer holds for who comes to ask about the same later, as it does for who asks at the time; not if
+// it was given for one only, what is missing was begun again since, or who asks was, or misses something else.
+func TestBoardAnswersLater(t *testing.T) {
+	p := plan.Plan{Agents: []plan.Agent{
+		{Name: "a"}, {Name: "slow"}, {Name: "other"}, {Name: "b", Reads: []string{"a"}}, {Name: "c", Reads: []string{"a", "slow"}},
+		{Name: "d", Reads: []string{"other"}},
+	}}
+	at := time.Date(2025, 1, 17, 10, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name    string
+		without plan.Without
+		change  func(nodes []plan.Node)
+		want    string
+	}{
+		{"yes", plan.Without{Yes: true, At: at}, nil, "begin c as b, ask d"},
+		{"no", plan.Without{At: at}, nil, "skip c as b, ask d"},
+		{"only", plan.Without{At: at, Only: true}, nil, "ask c, ask d"},
+		{"missing again", plan.Without{At: at}, func(nodes []plan.Node) { nodes[0].Ended = at.Add(1) }, "ask c, ask d"},
+		{"begun again", plan.Without{At: at}, func(nodes []plan.Node) { nodes[4].Again = at.Add(1) }, "ask c, ask d"},
+		{"more", plan.Without{At: at}, func(nodes []plan.Node) { nodes[1].State = plan.NodeFailed }, "ask c, ask d"},
+		{"lost since", plan.Without{Yes: true, At: at}, func(nodes []plan.Node) {
+			nodes[3].State, nodes[3].Asks, nodes[3].Round = plan.NodeWaiting, plan.AsksLost, 1
+		}, "begin b, begin c as b, ask d"},
+	} {
+		nodes, err := plan.Layout(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 {
+			nodes[i].State, nodes[i].Ended = plan.NodeFailed, at.Add(-time.Minute)
+		}
+		nodes[1].State, nodes[1].Version = plan.NodeDelivered, 1
+		nodes[3].State, nodes[3].Without = plan.NodeSkipped, &c.without
+		if c.change != nil {
+			c.change(nodes)
+		}
+		var got []string
+		for _, s := range plan.Next(plan.Task{Status: plan.InProgress, Plan: &p}, nodes) {
+			one := string(s.Do) + " " + s.Agent
+			if s.As != "" {
+				one += " as " + s.As
+			}
+			got = append(got, one)
+		}
+		slices.SortFunc(got, func(x, y string) int { return strings.Compare(x[strings.Index(x, " "):], y[strings.Index(y, " "):]) })
+		if got := strings.Join(got, ", "); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
 }

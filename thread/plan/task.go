@@ -112,6 +112,9 @@ type Node struct {
 	Asks     Asks      `json:"asks,omitempty"`
 	Asked    time.Time `json:"asked_at,omitzero"`
 	Answered string    `json:"answered,omitempty"`
+	// Without is the last answer to whether to go on without what is missing, and Again when a person has last had it begin again.
+	Without *Without  `json:"without,omitempty"`
+	Again   time.Time `json:"again_at,omitzero"`
 
 	// Round counts its beginnings from 1, 0 before the first: a retry is another round. Its executions name it. Fence is raised
 	// by each round, cancellation and retry: a write with an older one changes nothing and is kept as an event.
@@ -140,6 +143,14 @@ type Node struct {
 // AtWork reports whether its round is: it is also while a person is asked whether it is stuck.
 func (n Node) AtWork() bool {
 	return n.State == NodeWorking || n.State == NodeAsking && n.Asks == AsksStall
+}
+
+// Without is what a person has said to whether to go on without what was missing then. It holds for all that ask about the
+// same, also for those that come to it later, unless it is Only for one.
+type Without struct {
+	Yes  bool      `json:"yes"`
+	Only bool      `json:"only,omitempty"`
+	At   time.Time `json:"at"`
 }
 
 // Asks is what a person is asked about a node.

@@ -17,7 +17,7 @@ import (
 const mostRemark = 4000
 
 // Answer answers what a person is asked about a node, once: to who answers later it says what was said. What asks whether to go
-// on without the same missing hand-overs is answered with it.
+// on without the same missing hand-overs is answered with it, be it now or later.
 func (w *Waves) Answer(ctx context.Context, a Author, r AnswerRequest) (View, error) {
 	t, err := w.find(ctx, a, r.Task)
 	if err != nil {
@@ -44,10 +44,7 @@ func (e *Engine) answer(t *running, r AnswerRequest) error {
 	case !r.Asked.IsZero() && !r.Asked.Equal(n.Asked):
 		return thread.Kindf(thread.ErrRefused, "it asks something else now: %s", n.Question)
 	}
-	said := "no"
-	if r.Yes {
-		said = "yes"
-	}
+	said := yesNo(r.Yes)
 	if text := plaintext.Cut(secret.Redact(strings.TrimSpace(r.Text)), mostRemark); text != "" {
 		said += ": " + text
 	}
@@ -55,11 +52,15 @@ func (e *Engine) answer(t *running, r AnswerRequest) error {
 	if !r.Only {
 		agents = t.board.AsksSame(r.Agent)
 	}
+	now := e.cfg.Now().UTC()
 	_, err := e.change(t, agents, func(n *plan.Node) error {
 		if n.State != plan.NodeAsking {
 			return notAsking(*n)
 		}
-		answered(n, r.Yes, e.cfg.Now())
+		if n.Asks == plan.AsksUpstream {
+			n.Without = &plan.Without{Yes: r.Yes, Only: r.Only, At: now}
+		}
+		answered(n, r.Yes, now)
 		n.Answered = said
 		return nil
 	})
@@ -83,7 +84,7 @@ func answered(n *plan.Node, yes bool, at time.Time) {
 	case n.Asks == plan.AsksGate:
 		state, reason = plan.NodeFailed, "a person said no"
 	case n.Asks == plan.AsksUpstream && !yes:
-		state, reason = plan.NodeSkipped, "left out: a person said no"
+		state, reason = plan.NodeSkipped, plan.LeftOut
 	case n.Asks == plan.AsksLost && !yes:
 		state, reason = plan.NodeFailed, "its run was lost, and a person did not begin it again"
 	case n.Asks == plan.AsksStall && !yes:

@@ -107,7 +107,11 @@ func (e *Engine) take(t *running, steps []plan.Step) error {
 	}
 	now := e.cfg.Now()
 	nodes, err := e.change(t, agents, func(n *plan.Node) error {
-		switch s := by[n.Agent]; s.Do {
+		s := by[n.Agent]
+		if s.Without != nil {
+			n.Asks, n.Answered, n.Without = plan.AsksUpstream, yesNo(s.Without.Yes)+", as for "+s.As, s.Without
+		}
+		switch s.Do {
 		case plan.Begin:
 			begins(n, s.Given)
 			n.Started = now

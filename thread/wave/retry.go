@@ -54,8 +54,10 @@ func (e *Engine) again(t *running, r RetryRequest) error {
 			return err
 		}
 	}
+	now := e.cfg.Now().UTC()
 	_, err = e.change(t, agents, func(n *plan.Node) error {
 		waits(n)
+		n.Again = now
 		return nil
 	})
 	if err != nil {

@@ -24,7 +24,7 @@ func begins(n *plan.Node, given map[string]int) {
 func waits(n *plan.Node) {
 	n.Fence++
 	n.State, n.Reason, n.Ended = plan.NodeWaiting, "", time.Time{}
-	n.Asks, n.Answered, n.Stalled = "", "", ""
+	n.Asks, n.Answered, n.Stalled, n.Without = "", "", "", nil
 	if !n.Gate { // a gate asks the same again
 		n.Question = ""
 	}
@@ -51,4 +51,12 @@ func leftOver(n plan.Node, x work.Execution) bool {
 		over = n.Started
 	}
 	return x.Part.Round <= n.Round && !over.IsZero() && x.Created.Before(over)
+}
+
+// yesNo is an answer as it is kept.
+func yesNo(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "no"
 }
