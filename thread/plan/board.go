@@ -61,6 +61,9 @@ type Step struct {
 	As       string         // that other one
 }
 
+// LeftOut is the reason of a node that a person has left out because of what is missing.
+const LeftOut = "left out: a person said no"
+
 // Next returns what follows for a task as it is stored.
 func Next(t Task, nodes []Node) []Step { return NewBoard(t, nodes).Next() }
 
@@ -162,9 +165,6 @@ func (l *lists) same(names []string) *upstream {
 	return u
 }
 
-// Task returns the task.
-func (b *Board) Task() Task { return b.task }
-
 // SetTask takes over the task as it is stored.
 func (b *Board) SetTask(t Task) {
 	if t.Plan == nil {
@@ -181,15 +181,6 @@ func (b *Board) Node(agent string) (Node, bool) {
 	}
 	return b.nodes[i], true
 }
-
-// Agent returns what the plan says of an agent.
-func (b *Board) Agent(name string) (Agent, bool) {
-	a, known := b.agents[name]
-	return a, known
-}
-
-// Nodes returns all nodes by Number.
-func (b *Board) Nodes() []Node { return slices.Clone(b.nodes) }
 
 // Put takes over a node as it is stored.
 func (b *Board) Put(n Node) {
@@ -429,6 +420,30 @@ func (b *Board) decideGate(n *Node, i int) Step {
 	return Step{Agent: n.Agent, Do: AskIt, Asks: AsksGate, Question: question}
 }
 
+// answers reports whether all that is missing of what a node waits for was missing when a person answered.
+func (b *Board) answers(w *Without, i int) bool {
+	return !slices.ContainsFunc(b.missing(i), func(at int) bool { return b.nodes[at].Ended.After(w.At) })
+}
+
+// answeredAs returns the node whose answer holds for another that asks about the same: so what becomes of that does not depend
+// on whether both asked at once. What was said before a person had it begin again does not hold. The newest answer does.
+func (b *Board) answeredAs(i int) (as *Node) {
+	var missing []int
+	for j := range b.nodes {
+		w := b.nodes[j].Without
+		if w == nil || w.Only || j == i || w.At.Before(b.nodes[i].Again) || as != nil && !w.At.After(as.Without.At) {
+			continue
+		}
+		if missing == nil {
+			missing = b.missing(i)
+		}
+		if b.answers(w, i) && slices.Equal(b.missing(j), missing) {
+			as = &b.nodes[j]
+		}
+	}
+	return as
+}
+
 // begin returns the step that has a node begin, with what it gets.
 func (b *Board) begin(n *Node) Step {
 	s := Step{Agent: n.Agent, Do: Begin}
@@ -468,12 +483,3 @@ func (b *Board) policy(agent string) OnUpstreamFailure {
 	}
 	return cmp.Or(b.task.OnUpstreamFailure, b.agents[agent].OnUpstreamFailure, whole, FailAsk)
 }
-
-// Open is how many nodes are not final, Working how many work, Asking how many ask a person.
-func (b *Board) Open() int { return b.open }
-
-// Working is how many nodes work.
-func (b *Board) Working() int { return b.working }
-
-// Asking is how many nodes ask a person.
-func (b *Board) Asking() int { return b.asking }

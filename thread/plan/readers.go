@@ -52,29 +52,23 @@ func (b *Board) AsksSame(agent string) []string {
 	return names
 }
 
-// LeftOut is the reason of a node that a person has left out because of what is missing.
-const LeftOut = "left out: a person said no"
-
-// answers reports whether all that is missing of what a node waits for was missing when a person answered.
-func (b *Board) answers(w *Without, i int) bool {
-	return !slices.ContainsFunc(b.missing(i), func(at int) bool { return b.nodes[at].Ended.After(w.At) })
+// Agent returns what the plan says of an agent.
+func (b *Board) Agent(name string) (Agent, bool) {
+	a, known := b.agents[name]
+	return a, known
 }
 
-// answeredAs returns the node whose answer holds for another that asks about the same: so what becomes of that does not depend
-// on whether both asked at once. What was said before a person had it begin again does not hold. The newest answer does.
-func (b *Board) answeredAs(i int) (as *Node) {
-	var missing []int
-	for j := range b.nodes {
-		w := b.nodes[j].Without
-		if w == nil || w.Only || j == i || w.At.Before(b.nodes[i].Again) || as != nil && !w.At.After(as.Without.At) {
-			continue
-		}
-		if missing == nil {
-			missing = b.missing(i)
-		}
-		if b.answers(w, i) && slices.Equal(b.missing(j), missing) {
-			as = &b.nodes[j]
-		}
-	}
-	return as
-}
+// Nodes returns all nodes by Number.
+func (b *Board) Nodes() []Node { return slices.Clone(b.nodes) }
+
+// Open is how many nodes are not final, Working how many work, Asking how many ask a person.
+func (b *Board) Open() int { return b.open }
+
+// Working is how many nodes work.
+func (b *Board) Working() int { return b.working }
+
+// Asking is how many nodes ask a person.
+func (b *Board) Asking() int { return b.asking }
+
+// Task returns the task.
+func (b *Board) Task() Task { return b.task }

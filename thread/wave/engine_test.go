@@ -781,3 +781,67 @@ func TestEngineTenThousand(t *testing.T) {
 		t.Error("it does not end")
 	})
 }
+
+// TestEngineAnswersLater: what becomes of an agent does not depend on whether it asks in the same moment as another that misses
+// the same, or only once that was answered. Who is begun again after a no is asked again.
+func TestEngineAnswersLater(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		for _, yes := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 1)
+				w.slow = time.Minute
+				p := plan.Plan{Name: "p", Agents: []plan.Agent{
+					{Name: "a", Prompt: "x"}, {Name: "slow", Prompt: "x"}, {Name: "b", Reads: []string{"a"}, Prompt: "x"}, {Name: "c", Reads: []string{"a"}, Prompt: "x"},
+				}}
+				if late {
+					p.Agents[1].Reads, p.Agents[3].Reads = []string{}, []string{"a", "slow"}
+					p.MaxParallel = 1
+				}
+				w.fate["slow"], w.fate["b"], w.fate["c"] = 2, 2, 2
+				s := w.serves(0)
+				defer s.end()
+				if _, err := s.Run(t.Context(), wave.Author{}, wave.RunRequest{Plan: p, Title: "t"}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(90 * time.Second)
+				synctest.Wait()
+				if c := w.node("c"); (c.State == plan.NodeAsking) == late {
+					t.Fatalf("c is %s", c.State)
+				}
+				if _, err := s.Answer(t.Context(), wave.Author{}, wave.AnswerRequest{Task: "task-001", Agent: "b", Yes: yes}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(10 * time.Minute)
+				synctest.Wait()
+				want := plan.NodeSkipped
+				if yes {
+					want = plan.NodeDelivered
+				}
+				if b, c := w.node("b"), w.node("c"); b.State != want || c.State != want || s.Found() > 0 {
+					t.Errorf("b is %s, c %s (late: %v), not %s; sweeps found %d things", b.State, c.State, late, want, s.Found())
+				}
+				if yes {
+					return
+				}
+				if _, err := s.Retry(t.Context(), wave.Author{}, wave.RetryRequest{Task: "task-001", Agent: "c"}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+				synctest.Wait()
+				if b, c := w.node("b"), w.node("c"); b.State != plan.NodeSkipped || c.State != plan.NodeAsking {
+					t.Errorf("begun again, c is %s, and b %s", c.State, b.State)
+				}
+			})
+		}
+	}
+}
+
+// node is an agent of the first task as it is stored.
+func (w *world) node(agent string) plan.Node {
+	w.Helper()
+	nodes, err := w.store.Nodes(w.Context(), "task-001")
+	if err != nil {
+		w.Fatal(err)
+	}
+	return nodes[slices.IndexFunc(nodes, func(n plan.Node) bool { return n.Agent == agent })]
+}
