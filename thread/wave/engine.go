@@ -9,6 +9,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/plan"
+	"orchestrator/thread/work"
 )
 
 // Engine has the tasks that this server works on. What happens to one task happens one after the other, and each step begins
@@ -38,6 +39,7 @@ type running struct {
 	board *plan.Board // nil if it is to be read
 	// about are the rounds of nodes whose run is being accepted, or whose hand-over is being stored: by agent.
 	about map[string]int
+	early map[string]work.Execution // that had ended before it was noted that they had been accepted: by agent
 }
 
 // pause is how long until something is tried again that the store refused.
@@ -57,7 +59,7 @@ func (e *Engine) do(task string, step func(*running)) {
 	defer e.mu.Unlock()
 	t := e.tasks[task]
 	if t == nil {
-		t = &running{name: task, about: map[string]int{}}
+		t = &running{name: task, about: map[string]int{}, early: map[string]work.Execution{}}
 		e.tasks[task] = t
 	}
 	t.queue = append(t.queue, step)

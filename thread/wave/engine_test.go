@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ type server struct {
 // serves starts a server that dies with its after-th write, before or after that; 0 for none that dies.
 func (w *world) serves(after int) *server {
 	d := &dying{Store: w.store, left: after, late: w.intn(2) == 0}
-	c := wave.Config{Store: d, Record: w.record, Runs: &runsOf{w, d}, Agent: "demo", Server: "here:/p", Root: "/p"}
+	c := wave.Config{Store: d, Record: w.record, Runs: &runsOf{w, d}, Agent: "demo", Server: "here:/p", Root: "/p", Log: slog.New(slog.NewTextHandler(w.Output(), nil))}
 	v := wave.New(c)
 	ctx, cancel := context.WithCancel(w.Context())
 	ended := make(chan struct{})

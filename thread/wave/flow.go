@@ -168,6 +168,10 @@ func (e *Engine) startRun(task plan.Task, n plan.Node, a plan.Agent) (work.Execu
 
 // started notes the run of a round. One whose round is over is cancelled: nobody would look after it.
 func (e *Engine) started(t *running, was plan.Node, x work.Execution, err error) {
+	if y, ok := t.early[was.Agent]; ok && err == nil && y.ID == x.ID {
+		x = y
+	}
+	delete(t.early, was.Agent)
 	n, ok := e.round(t, was)
 	switch {
 	case t.board == nil:
@@ -380,6 +384,7 @@ func (e *Engine) settle(t *running, n plan.Node, change func(*plan.Node)) {
 // deliver has what an agent hands over stored, beside the task's steps: either that comes first, or a cancellation.
 func (e *Engine) deliver(t *running, n plan.Node, x work.Execution) {
 	if t.about[n.Agent] == n.Round {
+		t.early[n.Agent] = x
 		return
 	}
 	t.about[n.Agent] = n.Round
@@ -389,6 +394,7 @@ func (e *Engine) deliver(t *running, n plan.Node, x work.Execution) {
 		nodes, err := e.handOver(task, n, a, x)
 		e.do(t.name, func(t *running) {
 			delete(t.about, n.Agent)
+			delete(t.early, n.Agent)
 			e.delivered(t, n, x, nodes, err)
 		})
 	})
