@@ -1,12 +1,14 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"testing"
 
 	"orchestrator/thread"
 	"orchestrator/thread/grant"
 	"orchestrator/thread/plan"
+	"orchestrator/thread/record"
 	"orchestrator/thread/wave"
 )
 
@@ -37,5 +39,14 @@ func TestMayBegin(t *testing.T) {
 		if err := mayBegin(c.c, c.q); (err == nil) != c.may || err != nil && !errors.Is(err, thread.ErrNotGranted) {
 			t.Errorf("%s: %v", c.what, err)
 		}
+	}
+}
+
+// TestStartTaskIsAsked: beginning a task that waits is no way for an agent to run a plan that it may not run.
+func TestStartTaskIsAsked(t *testing.T) {
+	c := grant.Caller{Agent: true, Thread: "a", Name: "a-1", Grants: []thread.Grant{grant.Start}}
+	q := wave.RunRequest{Task: "task-001", Agreed: true, Plan: plan.Plan{Agents: []plan.Agent{{Name: "x"}}}}
+	if _, err := (&Server{}).startTask(context.WithValue(t.Context(), callerKey{}, c), record.Author{}, q); !errors.Is(err, thread.ErrNotGranted) {
+		t.Errorf("an agent agrees for the person: %v", err)
 	}
 }
