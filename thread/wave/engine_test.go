@@ -2,6 +2,7 @@ package wave_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -845,4 +846,73 @@ func (w *world) node(agent string) plan.Node {
 		w.Fatal(err)
 	}
 	return nodes[slices.IndexFunc(nodes, func(n plan.Node) bool { return n.Agent == agent })]
+}
+
+// TestEngineStoresNoSecret: what a person gives a plan is stored without the secrets in it, as a task that waits is.
+func TestEngineStoresNoSecret(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		s := w.serves(0)
+		defer s.end()
+		const key = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"
+		p := plan.Plan{Name: "p", Variables: map[string]plan.Variable{"key": {}}, Agents: []plan.Agent{{Name: "a", Prompt: "x"}}}
+		vars := map[string]json.RawMessage{"key": json.RawMessage(`"` + key + `"`)}
+		if _, err := s.Run(t.Context(), wave.Author{}, wave.RunRequest{Plan: p, Title: "t", Vars: vars}); err != nil {
+			t.Fatal(err)
+		}
+		stored, err := w.store.Task(t.Context(), "task-001")
+		if got := string(stored.Vars["key"]); err != nil || got == "" || strings.Contains(got, key) {
+			t.Errorf("stored %s: %v", got, err)
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
+// TestEngineRetryTakesQuestionsBack: what is asked about hand-overs is no longer asked once they are made again.
+func TestEngineRetryTakesQuestionsBack(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		p     plan.Plan
+		fate  int
+		r     wave.RetryRequest
+		asks  string
+		after string
+	}{
+		{"missing", plan.Plan{Agents: []plan.Agent{{Name: "a", Prompt: "x"}, {Name: "b", Reads: []string{"a"}, Prompt: "x"}}},
+			0, wave.RetryRequest{}, "b", ""},
+		{"gate", plan.Plan{Agents: []plan.Agent{{Name: "a", Prompt: "x"}, {Name: "b", Reads: []string{"a"}, Prompt: "x", Gate: "really?"}}},
+			2, wave.RetryRequest{Agent: "a", From: true}, "b-gate", "b-gate"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 1)
+				c.p.Name, w.slow = "p", time.Minute
+				w.dooms("a", c.fate)
+				w.dooms("b", 2)
+				s := w.serves(0)
+				defer s.end()
+				if _, err := s.Run(t.Context(), wave.Author{}, wave.RunRequest{Plan: c.p, Title: "t"}); err != nil {
+					t.Fatal(err)
+				}
+				asks := func(want string) {
+					t.Helper()
+					v, err := s.Status(t.Context(), wave.Author{}, wave.TaskRef{Task: "task-001"})
+					if got := strings.Join(v.Open, ","); err != nil || got != want {
+						t.Fatalf("it asks %q, want %q: %v", got, want, err)
+					}
+				}
+				time.Sleep(5 * time.Minute)
+				asks(c.asks)
+				w.dooms("a", 2)
+				c.r.Task = "task-001"
+				if _, err := s.Retry(t.Context(), wave.Author{}, c.r); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+				asks("")
+				time.Sleep(5 * time.Minute)
+				asks(c.after)
+			})
+		})
+	}
 }

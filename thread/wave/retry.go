@@ -89,7 +89,7 @@ func chosen(b *plan.Board, r RetryRequest) ([]string, error) {
 		switch {
 		case reader.State == plan.NodeWorking && r.From:
 			return nil, thread.Hint(thread.Kindf(thread.ErrRefused, "%s is at work", name), "cancel it first")
-		case reader.State == plan.NodeSkipped, r.From && reader.State.Final():
+		case reader.State == plan.NodeSkipped, r.From && reader.State.Final(), asksOver(reader):
 			agents = append(agents, name)
 		case reader.State == plan.NodeDelivered && !reader.Gate:
 			done = append(done, name)
@@ -103,6 +103,12 @@ func chosen(b *plan.Board, r RetryRequest) ([]string, error) {
 	return agents, nil
 }
 
+// asksOver reports whether a node asks about what was handed over to it, or was not: that is over when what it reads begins
+// again, and so is the question.
+func asksOver(n plan.Node) bool {
+	return n.State == plan.NodeAsking && (n.Asks == plan.AsksUpstream || n.Asks == plan.AsksGate)
+}
+
 // failed returns what has failed, with what was left out because of it.
 func failed(b *plan.Board) ([]string, error) {
 	again := map[string]bool{}
@@ -112,7 +118,7 @@ func failed(b *plan.Board) ([]string, error) {
 		}
 		again[n.Agent] = true
 		for _, name := range b.Readers(n.Agent) {
-			if reader, _ := b.Node(name); reader.State == plan.NodeSkipped {
+			if reader, _ := b.Node(name); reader.State == plan.NodeSkipped || asksOver(reader) {
 				again[name] = true
 			}
 		}

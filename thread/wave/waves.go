@@ -98,7 +98,11 @@ func (w *Waves) limit(ctx context.Context, t plan.Task) error {
 // newTask makes the task and the nodes of a request.
 func (w *Waves) newTask(ctx context.Context, a Author, r RunRequest) (plan.Task, []plan.Node, error) {
 	var t plan.Task
-	vars := r.Vars
+	given, err := varsOf(r.Vars)
+	if err != nil {
+		return t, nil, err
+	}
+	vars := given
 	if r.Task != "" && len(vars) == 0 {
 		waits, err := w.cfg.Store.Task(ctx, r.Task)
 		if err != nil {
@@ -128,7 +132,7 @@ func (w *Waves) newTask(ctx context.Context, a Author, r RunRequest) (plan.Task,
 	now := w.cfg.Now()
 	t = plan.Task{
 		Title: secret.Redact(strings.TrimSpace(r.Title)), Body: secret.Redact(r.Body), Status: plan.InProgress, PlanName: r.Plan.Name, Plan: &r.Plan, Hash: hash,
-		Vars: r.Vars, Session: r.Session, By: a.Thread, Dir: r.Dir, MaxParallel: r.MaxParallel, OnUpstreamFailure: r.OnUpstreamFailure,
+		Vars: given, Session: r.Session, By: a.Thread, Dir: r.Dir, MaxParallel: r.MaxParallel, OnUpstreamFailure: r.OnUpstreamFailure,
 		Server: w.cfg.Server, Fence: 1, Created: now, Updated: now, Started: now, Host: w.cfg.Host, User: w.cfg.User,
 	}
 	if t.Title == "" && r.Task == "" {
