@@ -253,9 +253,16 @@ func (b *Board) count(i, by int) {
 
 // look notes a node if it may have nothing left to wait for.
 func (b *Board) look(i int) {
-	if b.nodes[i].State == NodeWaiting && !b.blocked(i) {
+	if b.free(i) {
 		heap.Push(&b.ready, i)
 	}
+}
+
+// free reports whether a node waits for no other: also one that asks about what has been handed over since.
+func (b *Board) free(i int) bool {
+	n := &b.nodes[i]
+	asks := n.State == NodeAsking && n.Asks == AsksUpstream && !slices.ContainsFunc(b.waits[i], func(u *upstream) bool { return u.bad > 0 })
+	return (n.State == NodeWaiting || asks) && !b.blocked(i)
 }
 
 // blocked reports whether a node waits for others.
@@ -271,7 +278,7 @@ func (b *Board) Next() []Step {
 	var steps []Step
 	for b.ready.Len() > 0 {
 		i := heap.Pop(&b.ready).(int) //nolint:forcetypeassert // it has nothing else
-		if b.nodes[i].State != NodeWaiting || b.blocked(i) || b.pending[i] != "" || b.queued[i] {
+		if !b.free(i) || b.pending[i] != "" || b.queued[i] {
 			continue
 		}
 		s := b.decide(i)
@@ -286,7 +293,7 @@ func (b *Board) Next() []Step {
 	for b.begins.Len() > 0 && b.room() > 0 {
 		i := heap.Pop(&b.begins).(int) //nolint:forcetypeassert // it has nothing else
 		delete(b.queued, i)
-		if b.nodes[i].State != NodeWaiting || b.blocked(i) {
+		if !b.free(i) {
 			continue
 		}
 		s := b.decide(i) // more may be known now

@@ -428,3 +428,42 @@ func TestBoardAnswersLater(t *testing.T) {
 		}
 	}
 }
+
+// TestBoardTakesQuestionsBack: who asks whether to go on without something begins once that is handed over, by a retry or by a
+// person, also on a board that is made anew.
+func TestBoardTakesQuestionsBack(t *testing.T) {
+	p := plan.Plan{Agents: []plan.Agent{{Name: "a", Wave: 1}, {Name: "b", Wave: 1}, {Name: "c", Wave: 2}}}
+	nodes, err := plan.Layout(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes[0].State, nodes[0].Version = plan.NodeDelivered, 1
+	nodes[1].State = plan.NodeFailed
+	nodes[2].State, nodes[2].Asks, nodes[2].Question = plan.NodeAsking, plan.AsksUpstream, "b handed nothing over: let c go on without?"
+	task := plan.Task{Status: plan.InProgress, Plan: &p}
+	b := plan.NewBoard(task, nodes)
+	if steps := b.Next(); len(steps) > 0 {
+		t.Errorf("it asks, and %+v follows", steps)
+	}
+	given := func(b *plan.Board) map[string]int {
+		t.Helper()
+		steps := b.Next()
+		if len(steps) != 1 || steps[0].Agent != "c" || steps[0].Do != plan.Begin {
+			t.Fatalf("follows %+v", steps)
+		}
+		return steps[0].Given
+	}
+	again := nodes[1]
+	again.State, again.Round = plan.NodeWorking, 2
+	b.Put(again)
+	if steps := b.Next(); len(steps) > 0 {
+		t.Errorf("b works again, and %+v follows", steps)
+	}
+	again.State, again.Version = plan.NodeDelivered, 1
+	b.Put(again)
+	if got := given(b); got["b"] != 1 {
+		t.Errorf("given %v", got)
+	}
+	nodes[1] = again
+	given(plan.NewBoard(task, nodes))
+}

@@ -17,7 +17,7 @@ func begins(n *plan.Node, given map[string]int) {
 	n.Fence++
 	n.State, n.Reason, n.Given = plan.NodeWorking, "", given
 	n.Execution, n.Exec, n.Thread, n.Repaired, n.Stalled = "", "", "", false, ""
-	n.Question, n.Stale, n.Ended = "", false, time.Time{}
+	n.Question, n.Asks, n.Stale, n.Ended = "", "", false, time.Time{}
 }
 
 // waits is the change that has a node wait for another round.
