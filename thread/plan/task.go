@@ -133,6 +133,9 @@ type Node struct {
 	// than it was given: a person is asked, nothing begins by itself.
 	Version int  `json:"version,omitempty"`
 	Stale   bool `json:"stale,omitempty"`
+	// PutIn is the round in which its agent has put what is current itself, be it the same as before: its final message counts
+	// for nothing then.
+	PutIn int `json:"put_in_round,omitempty"`
 	// Stalled says since it is taken to be stuck, why; "" if it is not.
 	Stalled string `json:"stalled,omitempty"`
 

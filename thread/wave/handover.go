@@ -30,15 +30,12 @@ func (e *Engine) handOver(t plan.Task, n plan.Node, a plan.Agent, x work.Executi
 		n.Question, n.Asks, n.Stalled = "", "", ""
 		return nil
 	}
-	put, err := e.cfg.Store.HandOvers(e.ctx, plan.HandOverQuery{Task: t.Name, Agent: n.Agent, Current: true, Whole: 1, Limit: 1})
+	now, err := e.cfg.Store.Node(e.ctx, t.Name, n.Agent)
 	if err != nil {
 		return nil, err
 	}
-	if len(put) > 0 && put[0].Execution != "" && put[0].Round == n.Round {
-		return e.cfg.Store.ChangeNodes(e.ctx, t.Name, map[string]int64{n.Agent: n.Fence}, func(n *plan.Node) error {
-			n.Version = put[0].Version
-			return delivered(n)
-		})
+	if now.PutIn == n.Round {
+		return e.cfg.Store.ChangeNodes(e.ctx, t.Name, map[string]int64{n.Agent: n.Fence}, delivered)
 	}
 	said, err := Said(e.ctx, e.cfg.Record, x)
 	if err != nil {

@@ -105,7 +105,10 @@ func (w *Waves) putOwn(ctx context.Context, a Author, r PutRequest) (PutAnswer, 
 	if err != nil {
 		return PutAnswer{}, err
 	}
-	return w.deliver(ctx, h, n.Fence, func(now *plan.Node) error { return w.ofRound(ctx, *now, part) })
+	return w.deliver(ctx, h, n.Fence, func(now *plan.Node) error {
+		now.PutIn = now.Round
+		return w.ofRound(ctx, *now, part)
+	})
 }
 
 // ofRound refuses what is handed over for a round that is over: who does is left of a process that was to end.
