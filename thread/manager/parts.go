@@ -158,6 +158,9 @@ func (m *Parts) Rest(of thread.ID) {
 
 // Budget sets what a group of runs may spend.
 func (m *Parts) Budget(ctx context.Context, group string, b thread.Budget) error {
+	if m.budgets.known().Of(budget.Scope{Kind: budget.Group, ID: group}).Set() {
+		return nil
+	}
 	_, err := m.budgets.Set(ctx, budget.Change{Scope: budget.GroupPrefix + group, USD: b.USD, Tokens: b.Tokens})
 	return err
 }

@@ -93,7 +93,7 @@ type Runs interface {
 	// Rest takes the thread of a round that is over out of the lists and of memory, unless it has a worktree. Who asks for it
 	// finds it as before. It does not block.
 	Rest(of thread.ID)
-	// Budget sets what a group of runs may spend.
+	// Budget sets what a group of runs may spend, unless that is set already: a person may have changed it.
 	Budget(ctx context.Context, group string, b thread.Budget) error
 }
 

@@ -276,9 +276,10 @@ func (e *Engine) unbegun(t *running, n plan.Node, x work.Execution) {
 	}
 }
 
-// goesOn reports whether a node follows its execution if a person has that go on.
+// goesOn reports whether a node follows its execution if a person has that go on. One that was stopped as stuck does not: its
+// run is being ended.
 func goesOn(n plan.Node) bool {
-	return n.State == plan.NodeFailed || n.State == plan.NodeAsking && n.Asks == plan.AsksLost
+	return n.State == plan.NodeFailed && n.Stalled == "" || n.State == plan.NodeAsking && n.Asks == plan.AsksLost
 }
 
 // resumed takes that a person has the run of a node go on that had failed or was lost.

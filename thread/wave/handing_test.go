@@ -38,6 +38,9 @@ type hands struct {
 	threads map[thread.ID]thread.Thread
 	asked   []string // prompts, oldest first
 	away    int      // how often the store is away when an agent is to be asked again
+	unset   int      // how often a budget cannot be set
+	budgets map[string]thread.Budget
+	quick   string // what a run says that ends before it is accepted, "" for none that does
 }
 
 // stager keeps staged data in memory.
@@ -96,7 +99,7 @@ func (schemas) Check(_, value json.RawMessage) error {
 
 func newHands(t *testing.T) *hands {
 	t.Helper()
-	h := &hands{T: t, plans: planmemory.New(time.Now), record: memory.New(time.Now), dir: t.TempDir(), threads: map[thread.ID]thread.Thread{}, given: map[string]string{}}
+	h := &hands{T: t, plans: planmemory.New(time.Now), record: memory.New(time.Now), dir: t.TempDir(), threads: map[thread.ID]thread.Thread{}, given: map[string]string{}, budgets: map[string]thread.Budget{}}
 	h.staged = &stager{data: map[thread.Token]string{}, all: map[thread.Token]thread.Staged{}}
 	h.Waves = wave.New(wave.Config{
 		Store: h.plans, Record: h.record, Runs: h, Schemas: schemas{}, Staged: h.staged, Server: "here", Agent: "demo", Root: h.dir,
@@ -129,7 +132,12 @@ func (h *hands) Start(ctx context.Context, r thread.NewRequest) (work.Execution,
 	id := thread.NewID[thread.ID]()
 	h.threads[id] = thread.Thread{ID: id, Dir: h.dir, Once: r.Once}
 	h.mu.Unlock()
-	return h.execution(ctx, id, r.Once.Part, r.Prompt)
+	x, err := h.execution(ctx, id, r.Once.Part, r.Prompt)
+	if h.quick != "" && err == nil {
+		h.ends(x, h.quick)
+		time.Sleep(20 * time.Millisecond) // that is heard before
+	}
+	return x, err
 }
 
 func (h *hands) execution(ctx context.Context, id thread.ID, part thread.Part, prompt string) (work.Execution, error) {
@@ -168,7 +176,15 @@ func (h *hands) Dispose(work.Execution) {}
 
 func (h *hands) Rest(thread.ID) {}
 
-func (h *hands) Budget(context.Context, string, thread.Budget) error { return nil }
+func (h *hands) Budget(_ context.Context, group string, b thread.Budget) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.unset--; h.unset >= 0 {
+		return thread.ErrUnreachable
+	}
+	h.budgets[group] = b
+	return nil
+}
 
 // begins begins a plan and returns the task's name.
 func (h *hands) begins(agents ...plan.Agent) string {

@@ -41,9 +41,14 @@ func budgetOf(text string) (thread.Budget, error) {
 	return budget.Parse(text)
 }
 
+// stopped reports whether a node was stopped: its run is to end, whatever becomes of it by then.
+func stopped(n plan.Node) bool {
+	return n.State == plan.NodeCancelled || n.State == plan.NodeFailed && n.Stalled != ""
+}
+
 // leftOver reports whether an execution is of a round that was over before it began to matter: a crash has left it.
 func leftOver(n plan.Node, x work.Execution) bool {
-	if x.State.Final() || x.Part.Round == 0 || x.Part.Round == n.Round && n.State != plan.NodeCancelled {
+	if x.State.Final() || x.Part.Round == 0 || x.Part.Round == n.Round && !stopped(n) {
 		return false
 	}
 	over := n.Ended

@@ -25,6 +25,9 @@ func (e *Engine) read(t *running) (taken bool, err error) {
 		if task.Server != e.cfg.Server {
 			return false, elsewhere(task)
 		}
+		if err = e.cfg.limit(e.ctx, task); err != nil { // a crash may have come before it was set
+			return false, err
+		}
 		task, err = e.cfg.Store.Supersede(e.ctx, t.name, func(s *plan.Task) error {
 			if s.Server != e.cfg.Server || s.Status != plan.InProgress {
 				return elsewhere(*s)

@@ -79,20 +79,22 @@ func (w *Waves) Took(ctx context.Context, t plan.Task, nodes []plan.Node) {
 		nodes[i].Task, nodes[i].Fence = t.Name, max(nodes[i].Fence, 1) // as the store has it
 	}
 	failpoint.Hit("wave.added")
-	if err := w.limit(ctx, t); err != nil {
+	if err := w.cfg.limit(ctx, t); err != nil { // nothing begins before it is set
 		w.cfg.Log.Warn("set the budget of a task", "task", t.Name, "err", err)
+		w.engine.later(t.Name, w.engine.look)
+	} else {
+		w.engine.adds(t, nodes)
 	}
-	w.engine.adds(t, nodes)
 	w.cfg.Changed(t.Name)
 }
 
 // limit has all of a task's runs share its budget.
-func (w *Waves) limit(ctx context.Context, t plan.Task) error {
+func (c Config) limit(ctx context.Context, t plan.Task) error {
 	b, err := budgetOf(t.Plan.Budget)
 	if err != nil || !b.Set() {
 		return err
 	}
-	return w.cfg.Runs.Budget(ctx, t.Name, b)
+	return c.Runs.Budget(ctx, t.Name, b)
 }
 
 // newTask makes the task and the nodes of a request.
