@@ -23,7 +23,7 @@ func (w *Waves) Cancel(ctx context.Context, a Author, r TaskRef) (View, error) {
 		})
 		w.cfg.Changed(t.Name)
 	} else {
-		err = w.engine.wait(ctx, t.Name, func(t *running) error { return w.engine.cancel(t, r.Agent) })
+		err = w.engine.wait(ctx, t.Name, func(t *running) error { return w.engine.cancel(t, r.Agent, !a.Agent) })
 	}
 	if err != nil {
 		return View{}, fmt.Errorf("cancel %s: %w", t.Name, err)
@@ -40,10 +40,15 @@ func (w *Waves) owned(ctx context.Context, a Author, ref, what string) (plan.Tas
 	return t, err
 }
 
-// cancel is the step that ends all agents of a task, or one.
-func (e *Engine) cancel(t *running, agent string) error {
-	if err := e.reads(t); err != nil {
+// cancel is the step that ends all agents of a task, or one. A person takes a task over by that which another server has: it
+// may not come back under its name.
+func (e *Engine) cancel(t *running, agent string, person bool) error {
+	taken, err := e.readAs(t, e.cfg.Alone || person && agent == "")
+	if err != nil {
 		return err
+	}
+	if taken {
+		e.adopt(t)
 	}
 	if s := t.board.Task(); s.Status.Final() {
 		if s.Status == plan.Cancelled {
@@ -70,7 +75,7 @@ func (e *Engine) cancel(t *running, agent string) error {
 		return unknownAgent(t, agent)
 	}
 	cancelled := 0
-	_, err := e.change(t, agents, func(n *plan.Node) error {
+	_, err = e.change(t, agents, func(n *plan.Node) error {
 		if n.State.Final() { // it has just handed over
 			return nil
 		}

@@ -46,6 +46,9 @@ type Config struct {
 	// Server is what this server is known by, the same after a restart: no other server has it at the same time, so that what is
 	// at work under this name is this server's. Host and User are written into rows, Root is the project's folder.
 	Server, Host, User, Root string
+	// Alone is set where no other server can have the store: what is at work under another name is this server's too, which had
+	// that name before its host was renamed or its project moved.
+	Alone bool
 }
 
 // filled is the configuration with what is usual where nothing is said.

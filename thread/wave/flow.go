@@ -289,7 +289,7 @@ func (e *Engine) resumed(t *running, n plan.Node, x work.Execution) {
 	}
 	if t.board.Task().Status.Final() {
 		err := e.changeTask(t, func(s *plan.Task) error {
-			s.Status, s.Reason, s.Ended = plan.InProgress, "", time.Time{}
+			s.Status, s.Reason, s.Ended, s.Server = plan.InProgress, "", time.Time{}, e.cfg.Server
 			return nil
 		})
 		if err != nil {

@@ -101,8 +101,14 @@ func newHands(t *testing.T) *hands {
 	t.Helper()
 	h := &hands{T: t, plans: planmemory.New(time.Now), record: memory.New(time.Now), dir: t.TempDir(), threads: map[thread.ID]thread.Thread{}, given: map[string]string{}, budgets: map[string]thread.Budget{}}
 	h.staged = &stager{data: map[thread.Token]string{}, all: map[thread.Token]thread.Staged{}}
-	h.Waves = wave.New(wave.Config{
-		Store: h.plans, Record: h.record, Runs: h, Schemas: schemas{}, Staged: h.staged, Server: "here", Agent: "demo", Root: h.dir,
+	h.Waves = h.serves(false)
+	return h
+}
+
+// serves starts another server.
+func (h *hands) serves(alone bool) *wave.Waves {
+	w := wave.New(wave.Config{
+		Store: h.plans, Record: h.record, Runs: h, Schemas: schemas{}, Staged: h.staged, Server: "here", Alone: alone, Agent: "demo", Root: h.dir,
 		Thread: func(_ context.Context, id thread.ID) (thread.Thread, error) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -120,11 +126,11 @@ func newHands(t *testing.T) *hands {
 			return path, nil
 		},
 	})
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := context.WithCancel(h.Context())
 	done := make(chan error, 1)
-	go func() { done <- h.Work(ctx) }()
-	t.Cleanup(func() { stop(); <-done })
-	return h
+	go func() { done <- w.Work(ctx) }()
+	h.Cleanup(func() { stop(); <-done })
+	return w
 }
 
 func (h *hands) Start(ctx context.Context, r thread.NewRequest) (work.Execution, error) {

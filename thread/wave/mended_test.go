@@ -1,6 +1,7 @@
 package wave_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -91,5 +92,32 @@ func TestAnAgentPutsTheSameAgain(t *testing.T) {
 	}
 	if p := h.prompts(); len(p) != 2 {
 		t.Errorf("it was asked %q", p)
+	}
+}
+
+// TestATaskOfAnotherName is this server's where nobody else can have it; else only a person's cancel takes it over.
+func TestATaskOfAnotherName(t *testing.T) {
+	t.Parallel()
+	for _, alone := range []bool{true, false} {
+		h := newHands(t)
+		p := plan.Plan{Name: "p", Agents: []plan.Agent{{Name: "a", Prompt: "work"}}}
+		nodes, err := plan.Layout(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left, err := h.plans.AddTask(t.Context(), plan.Task{Title: "t", Status: plan.InProgress, Plan: &p, PlanName: p.Name, Server: "renamed", Fence: 1}, nodes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := h.serves(alone)
+		if alone {
+			h.runs(left.Name, "a")
+		} else if _, err := w.Retry(t.Context(), wave.Author{}, wave.RetryRequest{Task: left.Name}); !errors.Is(err, thread.ErrRefused) {
+			t.Errorf("retry: %v", err)
+		}
+		v, err := w.Cancel(t.Context(), wave.Author{}, wave.TaskRef{Task: left.Name})
+		if err != nil || v.Task.Status != plan.Cancelled {
+			t.Errorf("alone %v: it is %s, %v", alone, v.Task.Status, err)
+		}
 	}
 }

@@ -38,7 +38,7 @@ func (e *Engine) again(t *running, r RetryRequest) error {
 	if task.Status == plan.Pending || task.Status == plan.Proposed {
 		return thread.Kindf(thread.ErrRefused, "it has not begun")
 	}
-	if task.Server != e.cfg.Server {
+	if !e.cfg.Alone && task.Server != e.cfg.Server {
 		return elsewhere(task)
 	}
 	agents, err := chosen(t.board, r)
@@ -47,7 +47,7 @@ func (e *Engine) again(t *running, r RetryRequest) error {
 	}
 	if task.Status.Final() {
 		err := e.changeTask(t, func(s *plan.Task) error {
-			s.Status, s.Reason, s.Ended = plan.InProgress, "", time.Time{}
+			s.Status, s.Reason, s.Ended, s.Server = plan.InProgress, "", time.Time{}, e.cfg.Server
 			return nil
 		})
 		if err != nil {

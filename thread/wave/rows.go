@@ -13,7 +13,10 @@ import (
 
 // read has a task's board made of its rows if it has none. A task at work that another server had is taken over: nothing that
 // was begun before changes it any more. taken is set for one that was read and is at work here.
-func (e *Engine) read(t *running) (taken bool, err error) {
+func (e *Engine) read(t *running) (taken bool, err error) { return e.readAs(t, e.cfg.Alone) }
+
+// readAs is read; with others it takes over one that another server has.
+func (e *Engine) readAs(t *running, others bool) (taken bool, err error) {
 	if t.board != nil {
 		return false, nil
 	}
@@ -22,16 +25,17 @@ func (e *Engine) read(t *running) (taken bool, err error) {
 		return false, err
 	}
 	if task.Status == plan.InProgress {
-		if task.Server != e.cfg.Server {
+		if !others && task.Server != e.cfg.Server {
 			return false, elsewhere(task)
 		}
 		if err = e.cfg.limit(e.ctx, task); err != nil { // a crash may have come before it was set
 			return false, err
 		}
 		task, err = e.cfg.Store.Supersede(e.ctx, t.name, func(s *plan.Task) error {
-			if s.Server != e.cfg.Server || s.Status != plan.InProgress {
+			if s.Status != plan.InProgress || !others && s.Server != e.cfg.Server {
 				return elsewhere(*s)
 			}
+			s.Server = e.cfg.Server
 			return nil
 		})
 		if err != nil {

@@ -34,9 +34,12 @@ func (e *Engine) run(ctx context.Context) error {
 // mostRecovered is how many tasks are read at once.
 const mostRecovered = 1000
 
-// mine returns the names of the tasks that are at work under this server's name.
+// mine returns the names of the tasks that are at work on this server.
 func (e *Engine) mine() (names []string, err error) {
 	q := plan.TaskQuery{Statuses: []plan.Status{plan.InProgress}, Server: e.cfg.Server, Limit: mostRecovered}
+	if e.cfg.Alone {
+		q.Server = ""
+	}
 	for {
 		list, err := e.cfg.Store.Tasks(e.ctx, q)
 		if err != nil {

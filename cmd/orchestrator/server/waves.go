@@ -25,7 +25,8 @@ func (a *Server) openWaves(context.Context) error {
 		Given: func(part thread.Part, name string, data []byte) (string, error) { return a.given(part).Put(name, data) },
 	}
 	c.Host, c.User = a.recordedAt()
-	c.Server = c.Host + ":" + a.Project.Root
+	c.Server = c.Host + ":" + a.Project.Root // as PostgreSQL's store is opened by, which keeps it for one server
+	c.Alone = a.Config.Store == ""           // SQLite: the project's lock keeps all others out
 	if a.executions != nil {
 		c.Record = a.executions
 	}
