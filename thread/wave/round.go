@@ -1,6 +1,7 @@
 package wave
 
 import (
+	"context"
 	"time"
 
 	"orchestrator/thread"
@@ -39,6 +40,15 @@ func budgetOf(text string) (thread.Budget, error) {
 		return thread.Budget{}, nil
 	}
 	return budget.Parse(text)
+}
+
+// limit has all of a task's runs share its budget.
+func (c Config) limit(ctx context.Context, t plan.Task) error {
+	b, err := budgetOf(t.Plan.Budget)
+	if err != nil || !b.Set() {
+		return err
+	}
+	return c.Runs.Budget(ctx, t.Name, b)
 }
 
 // stopped reports whether a node was stopped: its run is to end, whatever becomes of it by then.

@@ -88,15 +88,6 @@ func (w *Waves) Took(ctx context.Context, t plan.Task, nodes []plan.Node) {
 	w.cfg.Changed(t.Name)
 }
 
-// limit has all of a task's runs share its budget.
-func (c Config) limit(ctx context.Context, t plan.Task) error {
-	b, err := budgetOf(t.Plan.Budget)
-	if err != nil || !b.Set() {
-		return err
-	}
-	return c.Runs.Budget(ctx, t.Name, b)
-}
-
 // newTask makes the task and the nodes of a request.
 func (w *Waves) newTask(ctx context.Context, a Author, r RunRequest) (plan.Task, []plan.Node, error) {
 	var t plan.Task
