@@ -52,11 +52,11 @@ func newEngine(cfg Config) *Engine {
 
 // do has a step of a task done after those before it. It does not block.
 func (e *Engine) do(task string, step func(*running)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if e.ctx.Err() != nil {
 		return
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	t := e.tasks[task]
 	if t == nil {
 		t = &running{name: task, about: map[string]int{}, early: map[string]work.Execution{}}
@@ -127,6 +127,8 @@ func passing(err error) bool {
 
 // close stops all steps, and waits for those that have begun.
 func (e *Engine) close() {
+	e.mu.Lock() // no step begins once it is waited for them
 	e.end()
+	e.mu.Unlock()
 	e.work.Wait()
 }

@@ -39,6 +39,7 @@ type world struct {
 	prompts map[thread.Part]string
 	dead    *dying
 	slow    time.Duration // of each run; random if 0
+	late    time.Duration // until a start is told
 	only    bool          // a person answers each node by itself
 }
 
@@ -202,6 +203,7 @@ func (r *runsOf) Start(ctx context.Context, q thread.NewRequest) (work.Execution
 	r.w.prompts[q.Once.Part] = q.Prompt
 	r.w.mu.Unlock()
 	go r.w.runs(x)
+	time.Sleep(r.w.late)
 	if r.d.dies() {
 		return x, thread.ErrUnreachable
 	}
@@ -915,4 +917,48 @@ func TestEngineRetryTakesQuestionsBack(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestEngineEndsEarly: what has ended before its start is noted is handed over at once, not by a sweep.
+func TestEngineEndsEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.slow, w.fate["a"], w.late = time.Millisecond, 2, time.Second
+		s := w.serves(0)
+		defer s.end()
+		if _, err := s.Run(t.Context(), wave.Author{}, wave.RunRequest{Plan: plan.Plan{Name: "p", Agents: []plan.Agent{{Name: "a", Prompt: "x"}}}, Title: "t"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if a := w.node("a"); a.State != plan.NodeDelivered {
+			t.Errorf("a is %s", a.State)
+		}
+	})
+}
+
+// TestEngineHearsLate: what is heard of a lost run after it was lost does not have it go on.
+func TestEngineHearsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.slow = time.Hour
+		s := w.serves(0)
+		defer s.end()
+		if _, err := s.Run(t.Context(), wave.Author{}, wave.RunRequest{Plan: plan.Plan{Name: "p", Agents: []plan.Agent{{Name: "a", Prompt: "x"}}}, Title: "t"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		was, err := w.record.Execution(t.Context(), string(w.node("a").Execution))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.moves(was.ID, work.Lost, "")
+		synctest.Wait()
+		w.tells(was)
+		synctest.Wait()
+		if a := w.node("a"); a.State != plan.NodeAsking {
+			t.Errorf("a is %s", a.State)
+		}
+		time.Sleep(2 * time.Hour)
+	})
 }

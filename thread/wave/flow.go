@@ -282,8 +282,25 @@ func goesOn(n plan.Node) bool {
 	return n.State == plan.NodeFailed && n.Stalled == "" || n.State == plan.NodeAsking && n.Asks == plan.AsksLost
 }
 
-// resumed takes that a person has the run of a node go on that had failed or was lost.
-func (e *Engine) resumed(t *running, n plan.Node, x work.Execution) {
+// resumed takes that a person has the run of a node go on that had failed or was lost: if that is how it is stored, for what is
+// heard of an execution may come in another order than it was.
+func (e *Engine) resumed(t *running, n plan.Node, heard work.Execution) {
+	x, err := e.cfg.Record.Execution(e.ctx, string(heard.ID))
+	switch {
+	case err != nil && !passing(err):
+		e.cfg.Log.Warn("have an agent go on", "task", t.name, "agent", n.Agent, "err", err)
+		return
+	case err != nil:
+		e.later(t.name, func(t *running) {
+			if t.board == nil {
+				return // it is read as it is by then
+			}
+			if n, _ := t.board.Node(n.Agent); n.Execution == heard.ID && goesOn(n) {
+				e.resumed(t, n, heard)
+			}
+		})
+		return
+	}
 	if x.State.Final() && x.State != work.Completed {
 		return
 	}
