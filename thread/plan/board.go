@@ -14,6 +14,7 @@ import (
 type Board struct {
 	task   Task
 	agents map[string]Agent
+	gated  map[string]string // what each gate asks, as the plan says it
 	nodes  []Node
 	place  map[string]int
 	waits  [][]*upstream // by node: what it waits for
@@ -70,13 +71,17 @@ func Next(t Task, nodes []Node) []Step { return NewBoard(t, nodes).Next() }
 // NewBoard returns the board of a task with its plan, whose nodes are all there is.
 func NewBoard(t Task, nodes []Node) *Board {
 	b := &Board{
-		task: t, agents: map[string]Agent{}, nodes: slices.Clone(nodes), place: make(map[string]int, len(nodes)),
+		task: t, agents: map[string]Agent{}, gated: map[string]string{}, nodes: slices.Clone(nodes), place: make(map[string]int, len(nodes)),
 		waits: make([][]*upstream, len(nodes)), member: make([][]*upstream, len(nodes)), gates: make([][]*upstream, len(nodes)),
 		queued: map[int]bool{}, pending: map[int]Do{},
 	}
 	if t.Plan != nil {
 		for _, a := range t.Plan.Agents {
 			b.agents[a.Name] = a
+			b.gated[GateOf(a.Name)] = a.Gate
+		}
+		for _, g := range t.Plan.Gates {
+			b.gated[g.Name] = g.Text
 		}
 	}
 	slices.SortStableFunc(b.nodes, func(x, y Node) int { return x.Number - y.Number })
@@ -420,8 +425,8 @@ func (b *Board) decideGate(n *Node, i int) Step {
 	if all > 0 && bad == all {
 		return Step{Agent: n.Agent, Do: Skip, Reason: "left out: nothing was handed over before it"}
 	}
-	question := cmp.Or(n.Question, "Go on with wave "+fmt.Sprint(n.Wave)+"?")
-	if bad > 0 && !strings.Contains(question, "handed nothing over") {
+	question := cmp.Or(b.gated[n.Agent], "Go on with wave "+fmt.Sprint(n.Wave)+"?")
+	if bad > 0 {
 		question += " (" + strings.Join(names, ", ") + " handed nothing over)"
 	}
 	return Step{Agent: n.Agent, Do: AskIt, Asks: AsksGate, Question: question}

@@ -430,7 +430,7 @@ func TestBoardAnswersLater(t *testing.T) {
 }
 
 // TestBoardTakesQuestionsBack: who asks whether to go on without something begins once that is handed over, by a retry or by a
-// person, also on a board that is made anew.
+// person, also on a board that is made again.
 func TestBoardTakesQuestionsBack(t *testing.T) {
 	p := plan.Plan{Agents: []plan.Agent{{Name: "a", Wave: 1}, {Name: "b", Wave: 1}, {Name: "c", Wave: 2}}}
 	nodes, err := plan.Layout(p)
@@ -466,4 +466,29 @@ func TestBoardTakesQuestionsBack(t *testing.T) {
 	}
 	nodes[1] = again
 	given(plan.NewBoard(task, nodes))
+}
+
+// TestBoardGateAsksAsItStands: a gate asks in the plan's words, and names what is missing as it is now.
+func TestBoardGateAsksAsItStands(t *testing.T) {
+	p := plan.Plan{Agents: []plan.Agent{{Name: "a", Wave: 1}, {Name: "b", Wave: 1}, {Name: "c", Wave: 2}}, Gates: []plan.Gate{{Name: "g", After: 1, Text: "Good?"}}}
+	nodes, err := plan.Layout(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes[0].State, nodes[0].Version = plan.NodeDelivered, 1
+	gate := slices.IndexFunc(nodes, func(n plan.Node) bool { return n.Gate })
+	for _, c := range []struct {
+		state    plan.NodeState
+		was, now string
+	}{
+		{plan.NodeFailed, "Good?", "Good? (b handed nothing over)"},
+		{plan.NodeDelivered, "Good? (b handed nothing over)", "Good?"},
+		{plan.NodeDelivered, "", "Good?"}, // it was cancelled
+	} {
+		nodes[1].State, nodes[1].Version, nodes[gate].Question = c.state, 1, c.was
+		steps := plan.NewBoard(plan.Task{Status: plan.InProgress, Plan: &p}, nodes).Next()
+		if len(steps) != 1 || steps[0].Asks != plan.AsksGate || steps[0].Question != c.now {
+			t.Errorf("%+v: %+v", c, steps)
+		}
+	}
 }
