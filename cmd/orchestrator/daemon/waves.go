@@ -22,16 +22,19 @@ func (s *Server) registerWaves(r *routes) {
 	recorded(r, api.WaveStatus, s.Waves.Status)
 	recorded(r, api.Waves, s.Waves.List)
 	recorded(r, api.CancelWave, s.Waves.Cancel)
-	recorded(r, api.RetryWave, func(ctx context.Context, a record.Author, q wave.RetryRequest) (wave.View, error) {
-		if a.Agent && q.Agreed {
-			return wave.View{}, thread.Kindf(thread.ErrNotGranted, "only the user agrees that what is done becomes stale (--yes)")
-		}
-		return s.Waves.Retry(ctx, a, q)
-	})
+	recorded(r, api.RetryWave, s.retryWave)
 	recorded(r, api.AnswerWave, s.Waves.Answer)
 	recorded(r, api.WaveGlance, s.Waves.Glance)
 	answer(r, api.CompareWave, nil, s.Waves.Compare)
 	s.registerDeliverables(r)
+}
+
+// retryWave has agents begin again. That what is done may become stale, only the person agrees to.
+func (s *Server) retryWave(ctx context.Context, a record.Author, q wave.RetryRequest) (wave.View, error) {
+	if a.Agent && q.Agreed {
+		return wave.View{}, thread.Kindf(thread.ErrNotGranted, "only the user agrees that what is done becomes stale (--yes)")
+	}
+	return s.Waves.Retry(ctx, a, q)
 }
 
 // mayRunPlan refuses an agent a plan of which one run would be more than it may start.

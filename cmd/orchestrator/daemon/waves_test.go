@@ -50,3 +50,11 @@ func TestStartTaskIsAsked(t *testing.T) {
 		t.Errorf("an agent agrees for the person: %v", err)
 	}
 }
+
+// TestRetryWaveIsAsked: that what is done becomes stale, an agent does not agree to.
+func TestRetryWaveIsAsked(t *testing.T) {
+	q := wave.RetryRequest{Task: "task-001", Agent: "x", Agreed: true}
+	if _, err := (&Server{}).retryWave(t.Context(), record.Author{Agent: true, Thread: "a"}, q); !errors.Is(err, thread.ErrNotGranted) {
+		t.Errorf("an agent agrees for the person: %v", err)
+	}
+}
