@@ -65,7 +65,7 @@ func testDeliver(_ *testing.T, f *fixture) {
 	got, err := f.store.HandOver(f.ctx, a.Name, "vision", 0)
 	f.ok(err)
 	f.equal(got, h)
-	// The same content is no new version, though it is staged anew.
+	// The same content is no new version, though it is staged again.
 	n = f.begin(a.Name, "vision", nil)
 	in.ID, in.Files[0].Token, in.Round = "", "tok-2", 2
 	same, nodes, err := f.store.Deliver(f.ctx, in, n.Fence, delivered)

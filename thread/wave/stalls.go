@@ -26,7 +26,7 @@ type StallConfig struct {
 	Log   *slog.Logger
 }
 
-// Stalls watches the agents of plans while they work. What is watched is in memory only: after a restart it begins anew, and a
+// Stalls watches the agents of plans while they work. What is watched is in memory only: after a restart it begins again, and a
 // server that was away has heard nothing, which is nobody's silence.
 type Stalls struct {
 	cfg StallConfig

@@ -37,7 +37,7 @@ type does struct {
 	work   func() tea.Cmd
 }
 
-// fill lays the rows out anew. The cursor stays on its task.
+// fill lays the rows out again. The cursor stays on its task.
 func (l *list) fill() {
 	before := l.rows.Len() > 0
 	l.rows.Bar = true

@@ -79,7 +79,7 @@ func (c Copies) take(name, sum, to string) error {
 		return err
 	}
 	if err != nil || sumOf(content) != sum {
-		return thread.Hint(thread.Kindf(thread.ErrRefused, "%s has changed since the plan was accepted", harmless(name)), "read and accept the plan again: `orchestrator trust --plans`, then start it anew")
+		return thread.Hint(thread.Kindf(thread.ErrRefused, "%s has changed since the plan was accepted", harmless(name)), "read and accept the plan again: `orchestrator trust --plans`, then start it again")
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err

@@ -27,7 +27,7 @@ import (
 func waveWatch(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "watch <task>", Short: "Show a task as a graph by wave, live, without the screen", Args: exactly("<task>"),
-		Long: "Show a task as a graph by wave, drawn anew in place as it goes on, until it ends. It stays while the task asks you:\n" +
+		Long: "Show a task as a graph by wave, drawn again in place as it goes on, until it ends. It stays while the task asks you:\n" +
 			"answer from another terminal. ctrl-c leaves, and the task goes on. Where the output is no terminal, each change is a\n" +
 			"line, as with `wave status --follow`.\n\n" + waveCodes,
 	}
