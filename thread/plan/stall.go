@@ -106,6 +106,7 @@ func (w *Watch) Report(e thread.RunEvent) {
 		clear(w.open)
 		clear(w.asks)
 		clear(w.rows)
+	case thread.RunSession, thread.RunText, thread.RunThinking, thread.RunRefused, thread.RunNotice, thread.RunLine, thread.RunSteered:
 	}
 }
 

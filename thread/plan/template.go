@@ -25,14 +25,6 @@ func (f field) String() string {
 	return "{{" + excerpt(strings.Join(append([]string{f.root}, f.path...), ".")) + "}}"
 }
 
-// upstream returns the agent whose hand-over it is about, "" for none.
-func (f field) upstream() string {
-	if f.root == fieldTask || f.root == fieldVar {
-		return ""
-	}
-	return f.root
-}
-
 // chunk is a part of a template: text as it stands, or a field.
 type chunk struct {
 	text  string

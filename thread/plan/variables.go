@@ -53,6 +53,7 @@ func ReadValue(v Variable, typed string) json.RawMessage {
 		if value := json.RawMessage(strings.TrimSpace(typed)); json.Valid(value) {
 			return value
 		}
+	case VarString, VarChoice, "":
 	}
 	return Quote(typed)
 }

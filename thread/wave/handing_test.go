@@ -129,7 +129,7 @@ func (h *hands) serves(alone bool) *wave.Waves {
 	ctx, stop := context.WithCancel(h.Context())
 	done := make(chan error, 1)
 	go func() { done <- w.Work(ctx) }()
-	h.Cleanup(func() { stop(); <-done })
+	h.Cleanup(func() { stop(); _ = <-done })
 	return w
 }
 

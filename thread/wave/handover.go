@@ -99,7 +99,7 @@ func (c Config) stageFiles(ctx context.Context, h plan.HandOver, dir string, nam
 	if err != nil {
 		return nil, err
 	}
-	defer from.Close()
+	defer from.Close() //nolint:errcheck // it was only read
 	var names []string
 	if len(patterns) > 0 {
 		if names, err = from.Find(patterns); err != nil {

@@ -187,7 +187,7 @@ func (c Config) restage(ctx context.Context, h plan.HandOver, f plan.File, mine 
 		out.CloseWithError(err)
 	}()
 	s, err := c.stage(ctx, h, name, d.Bytes, in)
-	in.Close() // the writer ends
+	_ = in.Close() // the writer ends
 	<-written
 	return plan.File{Path: name, Token: s.Token, Hash: s.SHA256, Bytes: s.Bytes}, err
 }

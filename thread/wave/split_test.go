@@ -39,7 +39,7 @@ func (w *waits) proposed(of string) []plan.Task {
 func TestASplitTextBecomesProposals(t *testing.T) {
 	t.Parallel()
 	w := newWaits(t)
-	p := onePlan("fix")
+	p := onePlan()
 	p.Variables = nil
 	w.arm(p, 9) // what is armed takes no proposal
 	s := w.split("do this, and that", `{"tasks":[{"title":"this","body":"all of\nit","plan":"fix"},{"title":"that","agent":"codex"}]}`)

@@ -49,7 +49,7 @@ func TestAnArmedPlanTakesTasksAsTheyCome(t *testing.T) {
 	t.Parallel()
 	w := newWaits(t)
 	w.goes(w.standing)
-	p := onePlan("fix")
+	p := onePlan()
 	p.Variables = nil
 	w.added(wave.AddRequest{Title: "before", Plan: "fix"})
 	w.added(wave.AddRequest{Title: "proposed", Plan: "fix", Proposed: true})
@@ -86,7 +86,7 @@ func TestAnArmedPlanTakesTasksAsTheyCome(t *testing.T) {
 func TestTwoServersTakeEachTaskOnce(t *testing.T) {
 	t.Parallel()
 	w := newWaits(t)
-	p := onePlan("fix")
+	p := onePlan()
 	p.Variables = nil
 	w.arm(p, plan.MaxAtOnce)
 	other := w.armedBy("server-2")
@@ -106,7 +106,7 @@ func TestTwoServersTakeEachTaskOnce(t *testing.T) {
 func TestARestartGoesOn(t *testing.T) {
 	t.Parallel()
 	w := newWaits(t)
-	p := onePlan("fix")
+	p := onePlan()
 	p.Variables = nil
 	stop := w.goes(w.standing)
 	w.arm(p, 1)
@@ -125,7 +125,7 @@ func TestADisarmedPlanTakesNoMore(t *testing.T) {
 	t.Parallel()
 	w := newWaits(t)
 	w.goes(w.standing)
-	p := onePlan("fix")
+	p := onePlan()
 	p.Variables = nil
 	armed := w.arm(p, 3)
 	w.added(wave.AddRequest{Title: "one", Plan: "fix"})
@@ -162,7 +162,7 @@ func TestAFailingPlanDoesNotBurnThroughTheQueue(t *testing.T) {
 	t.Parallel()
 	w := newWaits(t)
 	w.goes(w.standing)
-	p := onePlan("fix")
+	p := onePlan()
 	p.Variables = nil
 	for i := range 8 {
 		w.added(wave.AddRequest{Title: fmt.Sprint("task ", i), Plan: "fix"})
@@ -202,7 +202,7 @@ func TestATaskThatItsPlanCannotTakeWaitsForAPerson(t *testing.T) {
 	w.added(wave.AddRequest{Title: "without x", Plan: "fix"})
 	w.added(wave.AddRequest{Title: "with x", Plan: "fix", Vars: vars("1")})
 	w.goes(w.standing)
-	w.arm(onePlan("fix"), 1)
+	w.arm(onePlan(), 1)
 	if got := w.takes(1); !slices.Equal(got, []string{"task-002"}) {
 		t.Errorf("taken: %v", got)
 	}
@@ -249,7 +249,7 @@ func TestTwoArmedPlansOnOneFileSetAreAskedAbout(t *testing.T) {
 func TestAStoreThatIsAwayIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWaits(t)
-	p := onePlan("fix")
+	p := onePlan()
 	p.Variables = nil
 	w.arm(p, 1)
 	away := &awayStore{Store: w.store}

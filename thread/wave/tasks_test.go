@@ -144,10 +144,10 @@ func names(list []plan.Task) string {
 	return strings.Join(all, " ")
 }
 
-// onePlan is a plan of one agent that needs the variable x.
-func onePlan(name string) plan.Plan {
+// onePlan is the plan "fix", of one agent that needs the variable x.
+func onePlan() plan.Plan {
 	return plan.Plan{
-		Name: name, Agents: []plan.Agent{{Name: "a", Prompt: "{{task}} {{var.x}}"}}, Variables: map[string]plan.Variable{"x": {Type: plan.VarInteger}},
+		Name: "fix", Agents: []plan.Agent{{Name: "a", Prompt: "{{task}} {{var.x}}"}}, Variables: map[string]plan.Variable{"x": {Type: plan.VarInteger}},
 	}
 }
 
@@ -194,7 +194,7 @@ func many(n int) map[string]json.RawMessage {
 func TestVariablesAreCheckedAgainstAnArmedPlan(t *testing.T) {
 	t.Parallel()
 	w := newWaits(t)
-	w.arm(onePlan("fix"), 1)
+	w.arm(onePlan(), 1)
 	for want, given := range map[string]map[string]json.RawMessage{"has no value": nil, "no variable": many(2), "the variable x": vars(`"a"`)} {
 		if _, err := w.tasks.Add(t.Context(), wave.Author{}, wave.AddRequest{Title: "x", Plan: "fix", Vars: given}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
@@ -281,11 +281,11 @@ func TestATaskIsEditedUntilItBegins(t *testing.T) {
 	if _, err := w.tasks.Edit(t.Context(), wave.Author{}, wave.EditRequest{Task: "task-404", Title: &title}); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("one that there is not: %v", err)
 	}
-	w.ok2(w.tasks.Start(t.Context(), wave.Author{}, wave.RunRequest{Task: one.Name, Plan: onePlan("fix"), Vars: vars("2")}))
+	w.ok2(w.tasks.Start(t.Context(), wave.Author{}, wave.RunRequest{Task: one.Name, Plan: onePlan(), Vars: vars("2")}))
 	if _, err := w.tasks.Edit(t.Context(), wave.Author{}, wave.EditRequest{Task: one.Name, Title: &title}); !errors.Is(err, thread.ErrRefused) || !strings.Contains(err.Error(), "in progress") {
 		t.Errorf("one that has begun: %v", err)
 	}
-	if _, err := w.tasks.Start(t.Context(), wave.Author{}, wave.RunRequest{Task: one.Name, Plan: onePlan("fix")}); !errors.Is(err, thread.ErrRefused) {
+	if _, err := w.tasks.Start(t.Context(), wave.Author{}, wave.RunRequest{Task: one.Name, Plan: onePlan()}); !errors.Is(err, thread.ErrRefused) {
 		t.Errorf("it begins twice: %v", err)
 	}
 }
@@ -300,7 +300,7 @@ func TestATaskBeginsWithItsOwnWords(t *testing.T) {
 	if _, err := w.tasks.Start(t.Context(), wave.Author{}, wave.RunRequest{Task: one.Name}); err == nil || !strings.Contains(err.Error(), "no plan") {
 		t.Errorf("without a plan: %v", err)
 	}
-	w.ok2(w.tasks.Start(t.Context(), wave.Author{}, wave.RunRequest{Task: one.ID, Plan: onePlan("fix"), Vars: vars("5"), Title: "not this", MaxParallel: 2}))
+	w.ok2(w.tasks.Start(t.Context(), wave.Author{}, wave.RunRequest{Task: one.ID, Plan: onePlan(), Vars: vars("5"), Title: "not this", MaxParallel: 2}))
 	got := w.begun[0]
 	if got.Task != one.Name || got.Title != "mend it" || len(got.Body) < 2000 || string(got.Vars["x"]) != "5" || got.MaxParallel != 2 {
 		t.Errorf("it began with %+v", got)
@@ -310,7 +310,7 @@ func TestATaskBeginsWithItsOwnWords(t *testing.T) {
 func TestATaskBeginsWithItsArmedPlan(t *testing.T) {
 	t.Parallel()
 	w := newWaits(t)
-	w.arm(onePlan("fix"), 1)
+	w.arm(onePlan(), 1)
 	one := w.added(wave.AddRequest{Title: "mend it", Vars: vars("1"), Plan: "fix"})
 	w.ok2(w.tasks.Start(t.Context(), wave.Author{}, wave.RunRequest{Task: one.Name}))
 	if len(w.begun) != 1 || w.begun[0].Plan.Agents[0].Name != "a" {

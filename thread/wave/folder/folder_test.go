@@ -37,7 +37,7 @@ func made(t *testing.T) (*Folder, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.Close() })
+	t.Cleanup(func() { _ = f.Close() })
 	return f, dir
 }
 
