@@ -129,7 +129,12 @@ func (h *hands) serves(alone bool) *wave.Waves {
 	ctx, stop := context.WithCancel(h.Context())
 	done := make(chan error, 1)
 	go func() { done <- w.Work(ctx) }()
-	h.Cleanup(func() { stop(); _ = <-done })
+	h.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			h.Errorf("the engine: %v", err)
+		}
+	})
 	return w
 }
 
