@@ -80,12 +80,9 @@ func (c carryWork) into(ctx context.Context, e *archive.Export) (notes func() []
 	if c.store == nil {
 		return notes, end, nil
 	}
-	f, err := c.room()
-	if err != nil {
-		return notes, end, err
-	}
-	end = func() { _ = f.Close() }
-	to := &watchedWriter{to: f}
+	kept := &spooled{room: c.room}
+	end = kept.close
+	to := &watchedWriter{to: kept}
 	done, err := workfile.Export{From: c.store, Thread: e.Thread, Secrets: e.Secrets}.Write(ctx, to)
 	if err != nil && to.err == nil && ctx.Err() == nil {
 		said = append(said, fmt.Sprintf("what was recorded of it is missing from the file: %v", err))
@@ -94,13 +91,7 @@ func (c carryWork) into(ctx context.Context, e *archive.Export) (notes func() []
 	if said = done.Notes; err != nil || done.Executions == 0 {
 		return notes, end, err
 	}
-	e.Work = func(w io.Writer) error {
-		_, err := f.Seek(0, io.SeekStart)
-		if err == nil {
-			_, err = io.Copy(w, f)
-		}
-		return err
-	}
+	e.Work = kept.copy
 	return notes, end, nil
 }
 
