@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"unicode"
 	"unicode/utf8"
 )
@@ -33,6 +34,11 @@ var (
 	ErrNotGranted   = errors.New("not granted")
 	ErrExpired      = errors.New("expired")
 )
+
+// IsDiskFull reports whether an error is about a full disk or quota, also where nobody has translated it.
+func IsDiskFull(err error) bool {
+	return errors.Is(err, ErrDiskFull) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
 
 // NotReadyError is the reason why a prompt was not typed. Nothing was typed, and the agent's input is unchanged. It is an
 // ErrBusy.

@@ -134,7 +134,7 @@ func notDeployed(ctx context.Context, l *run, a *attempt, cause error) {
 		end = func(x *exec.Execution) { unreported(l, *x, why).apply(x, l.cfg.now()) }
 	}
 	state := exec.Failed
-	if errors.Is(cause, thread.ErrUnreachable) || errors.Is(cause, thread.ErrDiskFull) || errors.Is(cause, errClosed) ||
+	if errors.Is(cause, thread.ErrUnreachable) || thread.IsDiskFull(cause) || errors.Is(cause, errClosed) ||
 		errors.Is(cause, errNoBudget) || l.work.closes() {
 		state = exec.Queued
 		end = func(x *exec.Execution) { x.State, x.Reason = exec.Queued, why }

@@ -74,7 +74,7 @@ func (m *Merges) disposesIn(wait time.Duration, x exec.Execution, next []time.Du
 
 // passes reports whether what is in the way of a disposal may soon not be any more.
 func passes(err error) bool {
-	return errors.Is(err, thread.ErrBusy) || errors.Is(err, thread.ErrDiskFull) || errors.Is(err, thread.ErrUnreachable)
+	return errors.Is(err, thread.ErrBusy) || thread.IsDiskFull(err) || errors.Is(err, thread.ErrUnreachable)
 }
 
 // repairDispose completes the removal of a worktree that a crash interrupted.

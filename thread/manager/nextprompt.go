@@ -36,7 +36,7 @@ func waits(l *run, id thread.PromptID) bool {
 
 // passing reports whether an error is one of the store that passes.
 func passing(err error) bool {
-	return errors.Is(err, thread.ErrUnreachable) || errors.Is(err, thread.ErrDiskFull) || errors.Is(err, errClosed) ||
+	return errors.Is(err, thread.ErrUnreachable) || thread.IsDiskFull(err) || errors.Is(err, errClosed) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 

@@ -3,8 +3,11 @@ package manager_test
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -415,5 +418,34 @@ func TestInsists(t *testing.T) {
 		w.runIs(s.ID, exec.Completed)
 	}, withRuns, func(w *world) {
 		w.agents["claude"] = &insistingAgent{headlessAgent{fullAgent{plainAgent{"claude"}, w.natives}}}
+	})
+}
+
+// fullAgentDisk prepares no start while the disk is full, in the words of the system.
+type fullAgentDisk struct {
+	headlessAgent
+	full atomic.Bool
+}
+
+func (a *fullAgentDisk) Headless(ctx context.Context, s thread.LaunchSpec) (thread.HeadlessLaunch, error) {
+	if a.full.Load() {
+		return thread.HeadlessLaunch{}, fmt.Errorf("write launch file: %w", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC})
+	}
+	return a.headlessAgent.Headless(ctx, s)
+}
+
+// TestStartsOnceThereIsSpace: a run that cannot be started because the disk is full has not failed: it waits.
+func TestStartsOnceThereIsSpace(t *testing.T) {
+	var a *fullAgentDisk
+	inWorld(t, func(w *world) {
+		s := w.once("do it")
+		w.runIs(s.ID, exec.Queued)
+		a.full.Store(false)
+		time.Sleep(time.Minute)
+		w.runIs(s.ID, exec.Running)
+	}, withRuns, func(w *world) {
+		a = &fullAgentDisk{headlessAgent: headlessAgent{fullAgent{plainAgent{"claude"}, w.natives}}}
+		a.full.Store(true)
+		w.agents["claude"] = a
 	})
 }

@@ -233,7 +233,7 @@ func queuePrompts(ctx context.Context, l *run) {
 	if err != nil {
 		l.cfg.Log.Warn("run what was sent to a terminal", "thread", string(l.live.id), "err", err)
 	}
-	if errors.Is(err, thread.ErrUnreachable) || errors.Is(err, thread.ErrDiskFull) {
+	if errors.Is(err, thread.ErrUnreachable) || thread.IsDiskFull(err) {
 		l.live.later(retryAfter, func() { queuePrompts(l.work.ctx, l) })
 	}
 }

@@ -121,7 +121,7 @@ func (e *Engine) known(task string) bool {
 
 // passing reports whether an error is about now, and not about what was asked.
 func passing(err error) bool {
-	return errors.Is(err, thread.ErrUnreachable) || errors.Is(err, thread.ErrDiskFull) || errors.Is(err, thread.ErrNotRunning) ||
+	return errors.Is(err, thread.ErrUnreachable) || thread.IsDiskFull(err) || errors.Is(err, thread.ErrNotRunning) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 

@@ -101,7 +101,7 @@ func (e Ending) kind() Failure {
 // unstarted classifies why a process was not started.
 func (e Ending) unstarted() Failure {
 	switch {
-	case errors.Is(e.Err, thread.ErrUnreachable), errors.Is(e.Err, thread.ErrDiskFull):
+	case errors.Is(e.Err, thread.ErrUnreachable), thread.IsDiskFull(e.Err):
 		return Failure{Class: ClassOurs, Code: CodeIntegration, Do: "see `orchestrator doctor`"}
 	case errors.Is(e.Err, thread.ErrLimit):
 		return Failure{Class: ClassOurs, Code: CodePerformance, Do: "end what is not needed, then retry it"}
